@@ -1,0 +1,74 @@
+//! What a caller wants.
+
+use crate::{Proposal, QueryPlan, SessionId, ThreadId};
+use serde::{Deserialize, Serialize};
+
+/// One request, translated by its door.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    pub door: Door,
+    pub purpose: Purpose,
+    /// The source it is about; for Chat, the dataset.
+    pub source: String,
+    pub wish: Wish,
+    pub session: SessionId,
+    pub thread: Option<ThreadId>,
+}
+
+/// In words, or with a proposal of the caller's own.
+#[derive(Debug, Clone)]
+pub enum Wish {
+    /// A question and the turns of its thread before it, oldest first.
+    Question { text: String, history: Vec<Turn> },
+    Proposal(Proposal),
+}
+
+/// An earlier question of the thread and what it was understood as.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Turn {
+    pub question: String,
+    pub plan: Option<QueryPlan>,
+    /// What was asked back, if the question was not clear.
+    pub clarification: Option<crate::Clarification>,
+    pub answer: String,
+}
+
+/// The surface that a request came in by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Door {
+    Chat,
+    /// The command line on the machine itself.
+    Local,
+}
+
+impl Door {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Local => "local",
+        }
+    }
+}
+
+/// Why a statement runs: to answer, or to learn what the answerer needs to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Purpose {
+    /// Somebody wants these rows.
+    Answer,
+    /// Samples and counts for a schema page.
+    Describe,
+    /// The values that a planner may recognise in questions.
+    Index,
+}
+
+impl Purpose {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Answer => "answer",
+            Self::Describe => "describe",
+            Self::Index => "index",
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Who asks.
+
+use crate::RequestId;
+use std::collections::BTreeMap;
+
+/// The identified sender of one request: the only identity that policy, engines and the ledger see.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// The person, agent or service, as its token names it.
+    pub actor: String,
+    /// The role its token grants. Contracts may raise or lower it for one resource (`grants`).
+    pub role: String,
+    /// Further claims of the token, for `rows` predicates (`$claim`).
+    pub claims: BTreeMap<String, String>,
+    pub request_id: RequestId,
+}
+
+impl Caller {
+    /// The role that sees tables without a contract, and every caller's runs.
+    pub const ADMIN: &str = "admin";
+
+    pub fn new(actor: impl Into<String>, role: impl Into<String>) -> Self {
+        Self { actor: actor.into(), role: role.into(), claims: BTreeMap::new(), request_id: RequestId::new() }
+    }
+
+    pub fn is_admin(&self) -> bool {
+        self.role == Self::ADMIN
+    }
+
+    /// What a `rows` predicate means by `$name`.
+    pub fn claim(&self, name: &str) -> Option<&str> {
+        match name {
+            "actor" => Some(&self.actor),
+            "role" => Some(&self.role),
+            other => self.claims.get(other).map(String::as_str),
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The words of the house.
+//!
+//! Every room speaks in these types and in nothing else: who asks ([`Caller`]), what they want
+//! ([`Ask`]), what somebody untrusted proposes ([`Proposal`]), what came of it ([`Outcome`]) and
+//! what is remembered of it ([`Run`]). Nothing here does I/O, knows HTTP or is asynchronous.
+
+mod ask;
+mod caller;
+mod fault;
+mod ids;
+mod limits;
+mod outcome;
+pub mod plan;
+mod proposal;
+mod run;
+mod schema;
+mod value;
+
+pub use ask::{Ask, Door, Purpose, Turn, Wish};
+pub use caller::Caller;
+pub use fault::{Fault, Kind, Span};
+pub use ids::{RequestId, RunId, SessionId, ThreadId};
+pub use limits::Limits;
+pub use outcome::{Clarification, Outcome, ResultColumn, Rows};
+pub use plan::QueryPlan;
+pub use proposal::{Proposal, QueryMode};
+pub use run::{ContractUse, Run, Status, Timings};
+pub use schema::{Column, Dialect, FieldType, ForeignKey, SourceSchema, Table};
+pub use value::Value;
+
+/// SHA-256 in lowercase hex: the one hash of the house (proposals, policies, data versions, audit).
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    use sha2::Digest;
+    hex::encode(sha2::Sha256::digest(bytes))
+}

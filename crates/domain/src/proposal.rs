@@ -1,0 +1,50 @@
+//! What somebody untrusted wants to run.
+
+use crate::{QueryPlan, sha256_hex};
+use serde::{Deserialize, Serialize};
+
+/// Untrusted: written by a model, a planner or a caller. Only policy turns it into `Approved`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Proposal {
+    Query { source: String, plan: Box<QueryPlan> },
+    Sql { source: String, text: String },
+}
+
+/// How the statement came about, as run capsules call it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum QueryMode {
+    Plan,
+    Sql,
+}
+
+impl QueryMode {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Sql => "sql",
+        }
+    }
+}
+
+impl Proposal {
+    pub fn source(&self) -> &str {
+        match self {
+            Self::Query { source, .. } | Self::Sql { source, .. } => source,
+        }
+    }
+
+    pub fn mode(&self) -> QueryMode {
+        match self {
+            Self::Query { .. } => QueryMode::Plan,
+            Self::Sql { .. } => QueryMode::Sql,
+        }
+    }
+
+    /// The identity of exactly this proposal: an approval is bound to it.
+    pub fn hash(&self) -> String {
+        // Field order is fixed by the types, so equal proposals serialise to equal bytes.
+        sha256_hex(serde_json::to_string(self).unwrap_or_default().as_bytes())
+    }
+}

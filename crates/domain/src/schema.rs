@@ -1,0 +1,132 @@
+//! What a source holds: as the engine describes it, and, after policy has looked at it, as one
+//! caller may see it. Both have this one shape; policy only ever takes away or annotates.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The SQL that an engine speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Dialect {
+    DuckDb,
+    Sqlite,
+}
+
+/// The types that contracts and plans speak of. Engines map their own types to these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum FieldType {
+    Uuid,
+    String,
+    Text,
+    Number,
+    Decimal,
+    Integer,
+    Boolean,
+    Date,
+    Time,
+    Timestamp,
+    Json,
+    Bytes,
+    List,
+    Struct,
+    /// A type of the engine that has no word here. It can be selected, not compared.
+    Other,
+}
+
+impl FieldType {
+    pub fn is_numeric(self) -> bool {
+        matches!(self, Self::Number | Self::Decimal | Self::Integer)
+    }
+    pub fn is_text(self) -> bool {
+        matches!(self, Self::String | Self::Text)
+    }
+    pub fn is_temporal(self) -> bool {
+        matches!(self, Self::Date | Self::Timestamp)
+    }
+}
+
+/// One source with its tables.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SourceSchema {
+    /// The source's name in the configuration; for Chat, the dataset's id.
+    pub source: String,
+    pub dialect: Dialect,
+    pub tables: Vec<Table>,
+    /// Changes whenever the data may have changed.
+    pub data_version: String,
+}
+
+impl SourceSchema {
+    pub fn table(&self, name: &str) -> Option<&Table> {
+        self.tables.iter().find(|t| t.name.eq_ignore_ascii_case(name))
+    }
+}
+
+/// A table as an engine has it, or a resource as a caller sees it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Table {
+    pub name: String,
+    pub description: String,
+    pub columns: Vec<Column>,
+    pub primary_key: Vec<String>,
+    pub foreign_keys: Vec<ForeignKey>,
+    /// Other words for the table, from its contract.
+    pub synonyms: Vec<String>,
+    /// Known only where counting is free and no row filter applies.
+    pub row_count: Option<u64>,
+    /// True when policy shows this caller only some of the rows.
+    pub filtered: bool,
+}
+
+impl Table {
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|c| c.name.eq_ignore_ascii_case(name))
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Column {
+    pub name: String,
+    #[serde(rename = "type")]
+    pub kind: FieldType,
+    /// The engine's own name of the type, as it was found.
+    #[serde(default)]
+    pub native: String,
+    #[serde(default)]
+    pub nullable: bool,
+    #[serde(default)]
+    pub description: String,
+    /// Other words for it, from its contract.
+    #[serde(default)]
+    pub synonyms: Vec<String>,
+    /// The only values it takes, where the contract lists them.
+    #[serde(default)]
+    pub values: Vec<String>,
+    #[serde(default)]
+    pub pii: bool,
+}
+
+impl Column {
+    pub fn new(name: impl Into<String>, kind: FieldType) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            native: String::new(),
+            nullable: true,
+            description: String::new(),
+            synonyms: Vec::new(),
+            values: Vec::new(),
+            pii: false,
+        }
+    }
+}
+
+/// `columns` of this table point at `target_columns` of `target`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForeignKey {
+    pub columns: Vec<String>,
+    pub target: String,
+    pub target_columns: Vec<String>,
+}

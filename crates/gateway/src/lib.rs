@@ -1,0 +1,1 @@
+//! The one path and its doors: HTTP, page, metrics, configuration, serve().

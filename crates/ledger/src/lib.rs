@@ -1,0 +1,1 @@
+//! What is remembered: runs, the audit chain, tokens. SQLite.

@@ -1,0 +1,1 @@
+//! Ask to Proposal: the embedded planner, which needs no model and no network.

@@ -1,0 +1,1 @@
+//! Caller + contracts + Proposal to Approved or Refusal. Pure and synchronous.

@@ -1,0 +1,1 @@
+//! Locks a child process down; probes and publishes the tier. No SQL in here.
