@@ -1,1 +1,36 @@
 //! Locks a child process down; probes and publishes the tier. No SQL in here.
+//!
+//! A worker is the program itself, started again in two stages that [`enter`] walks:
+//!
+//! ```text
+//! Sandbox::spawn ─► outer: join the cgroup, stage the files, drop to an unprivileged user
+//!                     T1 ─► bubblewrap: namespaces, read-only mounts, private /tmp
+//!                 ─► inner: rlimits, Landlock, seccomp, one byte to say so, then work
+//! ```
+//!
+//! The tier says what holds a worker. **T1**: namespaces, Landlock and seccomp. **T2**: no
+//! namespaces; Landlock of ABI 6 or later, and seccomp that refuses `socket()`. Below that nothing
+//! is started. What a machine can't enforce on top (it may have no cgroups) is listed in the
+//! [`Report`], never passed over. T2 also shows a little more: a worker there can't open a file that
+//! it was not given, but can ask whether one exists and how large it is.
+
+mod account;
+mod cgroup;
+mod error;
+mod handshake;
+mod host;
+mod jail;
+mod jailed;
+mod owned_name;
+mod probe;
+mod scratch;
+mod spawn;
+mod spec;
+mod stage;
+
+pub use error::{SpawnError, Unavailable};
+pub use host::Host;
+pub use jail::{Jail, JailLimits, Program};
+pub use jailed::{Death, Jailed};
+pub use probe::{Report, Sandbox, Tier};
+pub use stage::{Refused, enter};

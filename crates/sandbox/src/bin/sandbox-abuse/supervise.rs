@@ -1,0 +1,77 @@
+//! Runs cases in fresh workers and tells what came of each.
+
+use sandbox::{Death, Host, Jail, Jailed, Program, Sandbox};
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::io::{self, BufRead, Read, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Wall clock and output of one case: what a supervisor of real workers also enforces.
+const TIME: Duration = Duration::from_secs(4);
+const OUTPUT: u64 = 1024 * 1024;
+/// Of what it said, so much is told.
+const SHOWN: usize = 200;
+
+pub fn run(args: Vec<OsString>) -> ExitCode {
+    match supervise(args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn supervise(args: Vec<OsString>) -> Result<(), Box<dyn std::error::Error>> {
+    let [bwrap, open, closed] = args.as_slice() else { return Err("usage: supervise BWRAP OPEN CLOSED".into()) };
+    let mut host = Host::detect(None)?;
+    host.bwrap = bwrap.into();
+    let program = Program { path: std::env::current_exe()?, args: vec!["runner".into()], libraries: Vec::new() };
+    let sandbox = Sandbox::probe(host, program)?;
+    say(&serde_json::to_value(sandbox.report())?)?;
+    for case in io::stdin().lock().lines() {
+        say(&attempt(&sandbox, &case?, open.as_ref(), closed.as_ref())?)?;
+    }
+    Ok(())
+}
+
+fn say(value: &Value) -> io::Result<()> {
+    writeln!(io::stdout(), "{value}")
+}
+
+fn attempt(sandbox: &Sandbox, case: &str, open: &Path, closed: &Path) -> Result<Value, Box<dyn std::error::Error>> {
+    let mut jail = Jail { read: vec![open.to_owned()], ..Jail::default() };
+    if case == "outgrow_group_memory" {
+        jail.limits.memory_bytes = 100 * 1024 * 1024;
+    }
+    let start = Instant::now();
+    let mut worker = sandbox.spawn(&jail, &[])?;
+    let start_ms = start.elapsed().as_secs_f64() * 1e3;
+    let inside = worker.inside(open).ok_or("not inside")?;
+    let mut stdin = worker.stdin.take().ok_or("no stdin")?;
+    writeln!(stdin, "{case}\t{}\t{}", inside.display(), closed.display())?;
+    let (said, death) = watch(&mut worker);
+    Ok(json!({"case": case, "said": said, "death": format!("{death:?}"), "start_ms": start_ms}))
+}
+
+/// Reads what it says, up to a time and a size, then ends it.
+fn watch(worker: &mut Jailed) -> (String, Death) {
+    let Some(stdout) = worker.stdout.take() else { return (String::new(), worker.kill()) };
+    let reader = thread::spawn(move || {
+        let mut said = Vec::new();
+        let mut capped = stdout.take(OUTPUT);
+        let _ = capped.read_to_end(&mut said);
+        // Kept open, so that a worker that says too much does not end by itself.
+        (said, capped.into_inner())
+    });
+    let deadline = Instant::now() + TIME;
+    while !reader.is_finished() && Instant::now() < deadline {
+        thread::sleep(Duration::from_millis(1));
+    }
+    let death = worker.kill();
+    let said = reader.join().map(|(said, _)| said).unwrap_or_default();
+    (String::from_utf8_lossy(&said).chars().take(SHOWN).collect(), death)
+}

@@ -1,0 +1,59 @@
+//! What a worker is and what it may have.
+
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+const MIB: u64 = 1024 * 1024;
+
+/// The program that becomes the worker: it must call [`crate::enter`] with what follows `args`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Program {
+    pub path: PathBuf,
+    /// The words that lead to the call of `enter`, for example `runner`.
+    pub args: Vec<OsString>,
+    /// Directories of shared libraries that it needs, besides those of the system.
+    pub libraries: Vec<PathBuf>,
+}
+
+/// What one worker may see and use. Everything else is refused.
+#[derive(Debug, Clone, Default)]
+pub struct Jail {
+    /// Files and directories that it may read.
+    pub read: Vec<PathBuf>,
+    pub limits: JailLimits,
+}
+
+/// How much one worker, with everything that it starts, may use.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct JailLimits {
+    /// Memory of the whole tree, its files in /tmp included. Needs a cgroup.
+    pub memory_bytes: u64,
+    /// Address space of each process: larger than its memory, since libraries and stacks are
+    /// mapped but hardly touched. An allocation beyond it fails, which engines report cleanly;
+    /// beyond `memory_bytes` the kernel kills.
+    pub address_space_bytes: u64,
+    /// Processes and threads of the tree.
+    pub processes: u64,
+    /// Processors, as a share: 0.5 is half of one. Needs a cgroup.
+    pub cpus: f64,
+    /// All files in /tmp together, and each of them.
+    pub tmp_bytes: u64,
+    /// Files in /tmp.
+    pub tmp_files: u64,
+    pub open_files: u64,
+}
+
+impl Default for JailLimits {
+    fn default() -> Self {
+        Self {
+            memory_bytes: 512 * MIB,
+            address_space_bytes: 768 * MIB,
+            processes: 64,
+            cpus: 0.5,
+            tmp_bytes: 64 * MIB,
+            tmp_files: 1024,
+            open_files: 256,
+        }
+    }
+}

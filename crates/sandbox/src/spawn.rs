@@ -1,0 +1,138 @@
+//! Starts a worker and waits until it is locked down.
+
+use crate::cgroup::Group;
+use crate::error::SpawnError;
+use crate::handshake::{self, Failure, Heard};
+use crate::host::Host;
+use crate::jail::Jail;
+use crate::jailed::{Death, Jailed};
+use crate::probe::{Sandbox, Tier};
+use crate::scratch::Scratch;
+use crate::spec::{self, Spec, T1_TMP};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
+use std::{fs, io, thread};
+
+/// Far more than a start takes on a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub(crate) fn spawn(sandbox: &Sandbox, jail: &Jail, tail: &[OsString], trial: bool) -> Result<Jailed, SpawnError> {
+    let (host, tier) = (&sandbox.host, sandbox.report().tier);
+    let reads = spec::place(tier, resolve(&jail.read)?);
+    let account = host.root.then(|| host.account.clone());
+    let (tmp, scratch) = match tier {
+        Tier::T1 => (PathBuf::from(T1_TMP), None),
+        Tier::T2 => {
+            let scratch = Scratch::create(account.as_ref())?;
+            (scratch.path().to_owned(), Some(scratch))
+        }
+    };
+    let group = Group::create(&sandbox.places, &jail.limits).map_err(|e| SpawnError::setup("cgroup", e))?;
+    let spec = Spec {
+        tier,
+        trial,
+        supervisor: rustix::process::getpid().as_raw_nonzero().get(),
+        account,
+        groups: group.dirs().to_owned(),
+        bwrap: host.bwrap.clone(),
+        landlock_abi: host.landlock_abi,
+        program: sandbox.program.clone(),
+        reads,
+        tmp,
+        limits: jail.limits,
+    };
+    let child = start(command(&spec, tail)?)?;
+    let mut jailed = Jailed::new(child, tier, spec.reads, spec.tmp, group, scratch);
+    wait_until_locked(&mut jailed, host)?;
+    jailed.limit_cpu(&jail.limits).map_err(|e| SpawnError::setup("cgroup", e))?;
+    Ok(jailed)
+}
+
+/// Each path as it was named, made absolute, and what it really is.
+fn resolve(paths: &[PathBuf]) -> Result<Vec<(PathBuf, PathBuf)>, SpawnError> {
+    let resolve = |path: &PathBuf| Ok((std::path::absolute(path)?, fs::canonicalize(path)?));
+    paths.iter().map(|p| resolve(p).map_err(|reason| SpawnError::Missing { path: p.clone(), reason })).collect()
+}
+
+fn command(spec: &Spec, tail: &[OsString]) -> Result<Command, SpawnError> {
+    let json = serde_json::to_string(spec).map_err(|e| SpawnError::setup("paths", e))?;
+    let mut command = Command::new(&spec.program.path);
+    command.args(&spec.program.args).arg("outer").arg(json).args(tail);
+    command.env_clear().envs(environment(&spec.program.libraries, &spec.tmp)).current_dir("/");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    Ok(command)
+}
+
+/// All of a worker's environment. Few malloc arenas: each reserves 64 MB of address space.
+pub(crate) fn environment(libraries: &[PathBuf], tmp: &Path) -> Vec<(&'static str, OsString)> {
+    let mut variables = vec![("TMPDIR", tmp.into()), ("MALLOC_ARENA_MAX", "2".into())];
+    if let Ok(path) = std::env::join_paths(libraries)
+        && !libraries.is_empty()
+    {
+        variables.push(("LD_LIBRARY_PATH", path));
+    }
+    variables
+}
+
+fn wait_until_locked(jailed: &mut Jailed, host: &Host) -> Result<(), SpawnError> {
+    let heard = match &mut jailed.stderr {
+        Some(stderr) => handshake::listen(stderr, PATIENCE)?,
+        None => Heard::Silence(String::new()),
+    };
+    Err(match heard {
+        Heard::Locked => return Ok(()),
+        Heard::GaveUp(Failure::Unreadable { path, reason }) => SpawnError::Unreadable {
+            path,
+            reason,
+            user: host.account.name.clone(),
+            staged: host.root && jailed.tier() == Tier::T1,
+        },
+        Heard::GaveUp(Failure::Setup { step, reason }) => SpawnError::Setup { step, reason },
+        // It has ended, or closed stderr and must end.
+        Heard::Silence(stderr) => SpawnError::NoHandshake { status: describe(jailed.kill()), stderr },
+    })
+}
+
+fn describe(death: Death) -> String {
+    match death {
+        Death::Exited(code) => format!("exit code {code}"),
+        Death::Signal(signal) => format!("signal {signal}"),
+        Death::OutOfMemory => "out of memory".to_owned(),
+    }
+}
+
+/// A process to start, and where to send it.
+type Order = (Command, Sender<io::Result<Child>>);
+
+/// Starts the process from a thread that lives as long as the server. Workers ask the kernel to be
+/// killed when their parent dies, and by "parent" it means the thread that started them: one of an
+/// async runtime's pool would take its workers along when it goes idle.
+fn start(command: Command) -> io::Result<Child> {
+    static STARTER: OnceLock<Sender<Order>> = OnceLock::new();
+    let starter = match STARTER.get() {
+        Some(starter) => starter,
+        None => {
+            let fresh = starter_thread()?;
+            STARTER.get_or_init(|| fresh)
+        }
+    };
+    let gone = || io::Error::other("the thread that starts workers is gone");
+    let (reply, answer) = channel();
+    starter.send((command, reply)).map_err(|_| gone())?;
+    answer.recv().map_err(|_| gone())?
+}
+
+fn starter_thread() -> io::Result<Sender<Order>> {
+    let (orders, inbox) = channel::<Order>();
+    thread::Builder::new().name("sandbox-starter".into()).spawn(move || {
+        for (mut command, reply) in inbox {
+            // Whoever ordered it waits for it.
+            let _ = reply.send(command.spawn());
+        }
+    })?;
+    Ok(orders)
+}
