@@ -1,1 +1,26 @@
-//! Caller + contracts + Proposal to Approved or Refusal. Pure and synchronous.
+//! Caller + contracts + Proposal → [`Approved`] or a refusal. Pure and synchronous.
+//!
+//! [`Policy`] is an immutable snapshot of all contracts. [`Policy::view`] says what a caller sees of
+//! a source, [`Policy::check`] turns an untrusted `Proposal` into the only thing that engines run.
+//! A QueryPlan is compiled to SQL and then walks through the same check as SQL text, so there is
+//! one place where tables become their readable columns and rows.
+
+mod access;
+mod approved;
+mod check;
+mod contract;
+mod plan;
+mod policy;
+mod sql;
+mod suggest;
+mod view;
+
+pub use approved::Approved;
+pub use contract::draft::{draft, resource_name};
+pub use contract::error::ContractError;
+pub use contract::role::{ResourceContract, ResourceField, ResourceJoin, ResourceLimits, ResourceOn};
+pub use contract::{
+    Contract, Field, FilterOperator, JoinType, Op, QueryPath, RecordJoin, RecordLimits, Role, contract_json_schema,
+};
+pub use plan::{parse_plan, parse_plan_value, query_plan_json_schema};
+pub use policy::{Drift, Policy};

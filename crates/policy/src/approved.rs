@@ -1,0 +1,116 @@
+//! The only thing that engines run.
+
+use domain::{ContractUse, Dialect, Limits, QueryMode, Value, sha256_hex};
+
+/// A proposal that policy has accepted for one caller, in its compiled form.
+///
+/// It can only be had from [`crate::Policy::check`]: its fields are private, and it is neither
+/// constructible, cloneable nor deserialisable elsewhere. What waits for an approval is the
+/// proposal, by its hash; when it runs, it is checked again.
+///
+/// **Rows and truncation.** The statement's own LIMIT is at most `row_cap() + 1`. An engine reads
+/// all rows; if there are more than `row_cap()`, it drops the last and says `truncated`.
+#[derive(Debug)]
+pub struct Approved {
+    pub(crate) role: String,
+    pub(crate) source: String,
+    pub(crate) dialect: Dialect,
+    pub(crate) sql: String,
+    pub(crate) params: Vec<Value>,
+    pub(crate) limits: Limits,
+    pub(crate) mode: QueryMode,
+    pub(crate) contracts: Vec<ContractUse>,
+    pub(crate) filtered_by: Vec<String>,
+    pub(crate) tables: Vec<String>,
+    pub(crate) policy_fingerprint: String,
+    pub(crate) proposal_hash: String,
+}
+
+impl Approved {
+    /// The role that it was approved for. A worker serves one role at a time.
+    pub fn role(&self) -> &str {
+        &self.role
+    }
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+    /// One read-only statement. Tables are named as `"main"."table"`.
+    pub fn sql(&self) -> &str {
+        &self.sql
+    }
+    /// The values of `$1 …` (DuckDB) or `?1 …` (SQLite), in order.
+    pub fn params(&self) -> &[Value] {
+        &self.params
+    }
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+    /// The most rows that the caller may be given.
+    pub fn row_cap(&self) -> u64 {
+        self.limits.rows
+    }
+    pub fn mode(&self) -> QueryMode {
+        self.mode
+    }
+    /// The contracts that had a say.
+    pub fn contracts(&self) -> &[ContractUse] {
+        &self.contracts
+    }
+    /// Resources of which only some rows are shown.
+    pub fn filtered_by(&self) -> &[String] {
+        &self.filtered_by
+    }
+    /// The physical tables that it reads.
+    pub fn tables(&self) -> &[String] {
+        &self.tables
+    }
+    pub fn policy_fingerprint(&self) -> &str {
+        &self.policy_fingerprint
+    }
+    pub fn proposal_hash(&self) -> &str {
+        &self.proposal_hash
+    }
+    /// The identity of what runs: source, statement and bound values, claims included.
+    pub fn fingerprint(&self) -> String {
+        let params = serde_json::to_string(&self.params).unwrap_or_default();
+        sha256_hex([self.source.as_str(), &self.sql, &params].join("\0").as_bytes())
+    }
+    /// The statement with its values written into it, for people to read and run elsewhere. Engines
+    /// never run it.
+    pub fn sql_with_values(&self) -> String {
+        let mut shown = String::with_capacity(self.sql.len());
+        let mut rest = self.sql.as_str();
+        while let Some(at) = rest.find(['\'', '"', '$', '?']) {
+            let (before, here) = rest.split_at(at);
+            shown.push_str(before);
+            let (mark, after) = here.split_at(1);
+            let taken = match mark {
+                // A quote doubled inside ends one quoted part and begins another: the same in effect.
+                "'" | "\"" => after.find(mark).map_or(here.len(), |end| end + 2),
+                _ => 1 + after.bytes().take_while(u8::is_ascii_digit).count(),
+            };
+            let (part, remaining) = here.split_at(taken);
+            let number = part.trim_start_matches(mark).parse::<usize>().ok().and_then(|n| n.checked_sub(1));
+            match number.and_then(|i| self.params.get(i)).filter(|_| mark == "$" || mark == "?") {
+                Some(value) => shown.push_str(&literal(value)),
+                None => shown.push_str(part),
+            }
+            rest = remaining;
+        }
+        shown.push_str(rest);
+        shown
+    }
+}
+
+fn literal(value: &Value) -> String {
+    match value {
+        Value::Null => "NULL".to_owned(),
+        Value::Bool(b) => b.to_string().to_uppercase(),
+        Value::Int(i) => i.to_string(),
+        Value::Float(f) => f.to_string(),
+        Value::Text(text) => format!("'{}'", text.replace('\'', "''")),
+    }
+}

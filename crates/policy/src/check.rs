@@ -1,0 +1,66 @@
+//! Proposal → Approved.
+
+use crate::access::Reader;
+use crate::approved::Approved;
+use crate::plan;
+use crate::policy::Policy;
+use crate::sql::parse::Tokens;
+use crate::sql::walk::{Origin, Used, Walker};
+use crate::sql::{self, render};
+use domain::{Caller, Fault, Kind, Limits, Proposal, SourceSchema, Value};
+
+impl Policy {
+    /// Decides whether this caller may run this proposal on this source, and in which form.
+    pub fn check(
+        &self,
+        caller: &Caller,
+        source: &SourceSchema,
+        proposal: &Proposal,
+        limits: &Limits,
+    ) -> Result<Approved, Fault> {
+        if proposal.source() != source.source {
+            let message = format!("unknown source `{}`", sql::refuse::clip(proposal.source()));
+            return Err(Fault::new(Kind::NotFound, "policy.unknown_source", message));
+        }
+        let reader = Reader { policy: self, caller, source };
+        let (text, used) = match proposal {
+            Proposal::Sql { text, .. } => statement(reader, text, Origin::Text, Vec::new(), limits)?,
+            Proposal::Query { plan, .. } => {
+                let compiled = plan::compile(reader, plan)?;
+                statement(reader, &compiled.sql, Origin::Plan, compiled.params, limits)?
+            }
+        };
+        Ok(Approved {
+            role: caller.role.clone(),
+            source: source.source.clone(),
+            dialect: source.dialect,
+            sql: text,
+            params: used.params,
+            limits: *limits,
+            mode: proposal.mode(),
+            contracts: used.contracts.into_iter().collect(),
+            filtered_by: used.filtered.into_iter().collect(),
+            tables: used.tables.into_iter().collect(),
+            policy_fingerprint: self.fingerprint().to_owned(),
+            proposal_hash: proposal.hash(),
+        })
+    }
+}
+
+/// The one way of every statement: parse, walk and rewrite, cap, render.
+fn statement(
+    reader: Reader<'_>,
+    text: &str,
+    origin: Origin,
+    params: Vec<Value>,
+    limits: &Limits,
+) -> Result<(String, Used), Fault> {
+    let dialect = reader.source.dialect;
+    let tokens = Tokens::of(dialect, text)?;
+    sql::with_stack(tokens.depth, || {
+        let mut query = tokens.query()?;
+        let used = Walker::new(dialect, origin, Some(reader), params).statement(&mut query)?;
+        sql::cap(&mut query, limits.rows)?;
+        Ok((render::render(dialect, &query)?, used))
+    })
+}

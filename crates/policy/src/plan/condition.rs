@@ -1,0 +1,179 @@
+//! Conditions of a plan.
+
+use super::compile::Compiler;
+use super::expr::{Typed, comparable, is_ordered, kind_word};
+use super::invalid;
+use super::scope::quote;
+use domain::plan::{Condition, Expr, Operand, Operator, Test};
+use domain::{Dialect, Fault, FieldType, QueryPlan, Value};
+
+/// The most values in an `IN`.
+const MAX_LIST: usize = 1_000;
+
+impl Compiler<'_> {
+    pub(super) fn condition(&mut self, condition: &Condition) -> Result<Typed, Fault> {
+        self.nested(|compiler| match condition {
+            Condition::And(all) => compiler.combined(all, " AND "),
+            Condition::Or(any) => compiler.combined(any, " OR "),
+            Condition::Not(inner) => {
+                let inner = compiler.condition(inner)?;
+                Ok(Typed { sql: format!("(NOT {})", inner.sql), ..inner })
+            }
+            Condition::Test(test) => compiler.test(test),
+            Condition::IsNull(expr) => compiler.null_test(expr, "IS NULL"),
+            Condition::IsNotNull(expr) => compiler.null_test(expr, "IS NOT NULL"),
+            Condition::Exists(plan) => {
+                let sub = compiler.plan(plan)?;
+                Ok(truth(format!("EXISTS ({})", sub.sql), false))
+            }
+        })
+    }
+
+    fn combined(&mut self, conditions: &[Condition], word: &str) -> Result<Typed, Fault> {
+        if conditions.is_empty() || conditions.len() > MAX_LIST {
+            let message = format!("`and` and `or` take 1 to {MAX_LIST} conditions");
+            return Err(invalid("plan.condition", message, "leave an empty one out"));
+        }
+        let parts: Vec<Typed> = conditions.iter().map(|c| self.condition(c)).collect::<Result<_, _>>()?;
+        let aggregate = parts.iter().any(|p| p.aggregate);
+        let sql: Vec<String> = parts.into_iter().map(|p| p.sql).collect();
+        Ok(truth(format!("({})", sql.join(word)), aggregate))
+    }
+
+    fn null_test(&mut self, expr: &Expr, test: &str) -> Result<Typed, Fault> {
+        let expr = self.expr(expr)?;
+        Ok(truth(format!("({} {test})", expr.sql), expr.aggregate))
+    }
+
+    fn test(&mut self, test: &Test) -> Result<Typed, Fault> {
+        let Test { left, op, right } = test;
+        let left = self.expr(left)?;
+        suits(*op, left.kind)?;
+        let (sql, aggregate) = match (op, right) {
+            (Operator::In | Operator::NotIn, Operand::List(values)) => (self.in_list(&left, *op, values)?, false),
+            (Operator::In | Operator::NotIn, Operand::Plan(plan)) => (self.in_plan(&left, *op, plan)?, false),
+            (Operator::Between, Operand::List(ends)) => (self.between(&left, ends)?, false),
+            (Operator::Like | Operator::ILike, Operand::Value(Value::Text(pattern))) => (self.like(&left, *op, pattern), false),
+            (Operator::In | Operator::NotIn | Operator::Between | Operator::Like | Operator::ILike, _) => {
+                let message = format!("`{}` does not go with that right side", word(*op));
+                return Err(invalid("plan.operand", message, "IN takes a list or a plan, BETWEEN a list of two, LIKE a text value"));
+            }
+            (_, Operand::Value(value)) => {
+                let right = self.value_for(value, left.kind)?;
+                (format!("({} {} {right})", left.sql, word(*op)), false)
+            }
+            (_, other) => {
+                let right = self.right(other)?;
+                if !comparable(left.kind, right.kind) {
+                    let message = format!("`{}` with `{}`", kind_word(left.kind), kind_word(right.kind));
+                    return Err(invalid("plan.operand", format!("a comparison of {message}"), "compare values of one type"));
+                }
+                (format!("({} {} {})", left.sql, word(*op), right.sql), right.aggregate)
+            }
+        };
+        Ok(truth(sql, left.aggregate || aggregate))
+    }
+
+    fn right(&mut self, operand: &Operand) -> Result<Typed, Fault> {
+        match operand {
+            Operand::Field(name) => self.expr(&Expr::Field(name.clone())),
+            Operand::Expr(expr) => self.expr(expr),
+            Operand::Plan(plan) => self.scalar_plan(plan),
+            Operand::Value(_) | Operand::List(_) => {
+                Err(invalid("plan.operand", "a list does not go with that operator", "use IN, NOT IN or BETWEEN with a list"))
+            }
+        }
+    }
+
+    fn in_list(&mut self, left: &Typed, op: Operator, values: &[Value]) -> Result<String, Fault> {
+        if values.is_empty() || values.len() > MAX_LIST {
+            return Err(invalid("plan.list", format!("`{}` takes 1 to {MAX_LIST} values", word(op)), "send a list within that size"));
+        }
+        let values: Vec<String> = values.iter().map(|v| self.value_for(v, left.kind)).collect::<Result<_, _>>()?;
+        Ok(format!("({} {} ({}))", left.sql, word(op), values.join(", ")))
+    }
+
+    /// NULLs in the set are left out: `NOT IN` would otherwise be true of nothing.
+    fn in_plan(&mut self, left: &Typed, op: Operator, plan: &QueryPlan) -> Result<String, Fault> {
+        let sub = self.plan(plan)?;
+        let [column] = sub.columns.as_slice() else {
+            return Err(invalid("plan.scalar", format!("a plan for `{}` must select one column", word(op)), "select exactly one"));
+        };
+        if !comparable(left.kind, column.kind) {
+            let message = format!("`{}` of a `{}` in a set of `{}`", word(op), kind_word(left.kind), kind_word(column.kind));
+            return Err(invalid("plan.operand", message, "compare values of one type"));
+        }
+        let name = quote(&column.name);
+        let set = format!("SELECT {name} FROM ({}) AS \"set\" WHERE {name} IS NOT NULL", sub.sql);
+        Ok(format!("({} {} ({set}))", left.sql, word(op)))
+    }
+
+    fn between(&mut self, left: &Typed, ends: &[Value]) -> Result<String, Fault> {
+        let [low, high] = ends else {
+            return Err(invalid("plan.list", "`BETWEEN` takes a list of two values", "send the lower and the upper end"));
+        };
+        let (low, high) = (self.value_for(low, left.kind)?, self.value_for(high, left.kind)?);
+        Ok(format!("({} BETWEEN {low} AND {high})", left.sql))
+    }
+
+    /// SQLite's LIKE ignores case, so that LIKE becomes GLOB there and ILIKE becomes LIKE.
+    fn like(&mut self, left: &Typed, op: Operator, pattern: &str) -> String {
+        let (word, pattern) = match (self.dialect(), op) {
+            (Dialect::Sqlite, Operator::Like) => ("GLOB", glob(pattern)),
+            (Dialect::Sqlite, _) => ("LIKE", pattern.to_owned()),
+            (Dialect::DuckDb, Operator::Like) => ("LIKE", pattern.to_owned()),
+            (Dialect::DuckDb, _) => ("ILIKE", pattern.to_owned()),
+        };
+        let bound = self.bind(Value::Text(pattern));
+        format!("({} {word} {bound})", left.sql)
+    }
+}
+
+fn truth(sql: String, aggregate: bool) -> Typed {
+    Typed { sql, kind: FieldType::Boolean, aggregate }
+}
+
+/// The GLOB pattern that matches what the LIKE pattern matches.
+fn glob(like: &str) -> String {
+    let mut glob = String::new();
+    for c in like.chars() {
+        match c {
+            '%' => glob.push('*'),
+            '_' => glob.push('?'),
+            '*' | '?' | '[' => glob.extend(['[', c, ']']),
+            other => glob.push(other),
+        }
+    }
+    glob
+}
+
+/// Operators by type.
+fn suits(op: Operator, kind: FieldType) -> Result<(), Fault> {
+    let equality = is_ordered(kind) || matches!(kind, FieldType::Boolean | FieldType::Uuid);
+    let fine = match op {
+        Operator::Equal | Operator::NotEqual | Operator::In | Operator::NotIn => equality,
+        Operator::Like | Operator::ILike => kind.is_text(),
+        _ => is_ordered(kind),
+    };
+    if fine {
+        return Ok(());
+    }
+    let message = format!("`{}` does not go with a field of type `{}`", word(op), kind_word(kind));
+    Err(invalid("plan.operator", message, "LIKE takes text; <, > and BETWEEN what has an order; the rest only = and IN"))
+}
+
+fn word(op: Operator) -> &'static str {
+    match op {
+        Operator::Equal => "=",
+        Operator::NotEqual => "<>",
+        Operator::Greater => ">",
+        Operator::GreaterOrEqual => ">=",
+        Operator::Less => "<",
+        Operator::LessOrEqual => "<=",
+        Operator::In => "IN",
+        Operator::NotIn => "NOT IN",
+        Operator::Between => "BETWEEN",
+        Operator::Like => "LIKE",
+        Operator::ILike => "ILIKE",
+    }
+}

@@ -1,0 +1,95 @@
+//! Which tables and fields a place in a plan can name.
+
+use super::invalid;
+use crate::access::{Readable, ReadableField, Reader};
+use crate::sql::refuse::clip;
+use crate::suggest::did_you_mean;
+use domain::{Fault, FieldType};
+
+/// The tables of one plan, in order of appearance.
+pub struct Frame<'a> {
+    pub tables: Vec<(String, Readable<'a>)>,
+}
+
+/// A field found.
+pub struct Found {
+    /// `"table"."field"`.
+    pub sql: String,
+    pub kind: FieldType,
+    /// The engine's own name of the type.
+    pub native: String,
+}
+
+/// The resource of that name, as far as the caller may know.
+pub fn resource<'a>(reader: &Reader<'a>, name: &str) -> Result<Readable<'a>, Fault> {
+    reader.resource(name).filter(|r| !r.fields.is_empty()).ok_or_else(|| {
+        let names = reader.resource_names();
+        let hint = did_you_mean(name, names.iter().map(String::as_str), "tables");
+        invalid("plan.unknown_table", format!("unknown table `{}`", clip(name)), hint)
+    })
+}
+
+impl<'a> Frame<'a> {
+    pub fn add(&mut self, name: &str, readable: Readable<'a>) -> Result<(), Fault> {
+        output_name(name)?;
+        if self.tables.iter().any(|(n, _)| n.eq_ignore_ascii_case(name)) {
+            let message = format!("two tables are called `{}`", clip(name));
+            return Err(invalid("plan.duplicate_name", message, "give one of them another name with `as`"));
+        }
+        self.tables.push((name.to_owned(), readable));
+        Ok(())
+    }
+
+    pub fn table(&self, name: &str) -> Option<&(String, Readable<'a>)> {
+        self.tables.iter().find(|(n, _)| n.eq_ignore_ascii_case(name))
+    }
+
+    /// `Ok(None)` if this frame does not have it.
+    fn find(&self, table: Option<&str>, field: &str) -> Result<Option<Found>, Fault> {
+        let named = self.tables.iter().filter(|(n, _)| table.is_none_or(|t| t.eq_ignore_ascii_case(n)));
+        let mut hits = named.filter_map(|(n, readable)| readable.field(field).map(|f| found(n, f)));
+        let first = hits.next();
+        if hits.next().is_some() {
+            let message = format!("the field `{}` is in several tables", clip(field));
+            return Err(invalid("plan.ambiguous_field", message, "write it as `table.field`"));
+        }
+        Ok(first)
+    }
+}
+
+fn found(table: &str, field: &ReadableField<'_>) -> Found {
+    let kind = field.field.map_or(field.column.kind, |f| f.kind);
+    Found { sql: format!("{}.{}", quote(table), quote(field.name)), kind, native: field.column.native.to_uppercase() }
+}
+
+/// A field by `field` or `table.field`, in this plan or one around it.
+pub fn field(frames: &[Frame<'_>], written: &str) -> Result<Found, Fault> {
+    for frame in frames.iter().rev() {
+        // A field's own name may hold a dot, so the whole is tried first.
+        if let Some(found) = frame.find(None, written)? {
+            return Ok(found);
+        }
+        if let Some((table, field)) = written.split_once('.')
+            && let Some(found) = frame.find(Some(table), field)?
+        {
+            return Ok(found);
+        }
+    }
+    let known = frames.iter().rev().flat_map(|f| &f.tables).flat_map(|(_, r)| r.fields.iter().map(|f| f.name));
+    let bare = written.rsplit('.').next().unwrap_or(written);
+    Err(invalid("plan.unknown_column", format!("unknown column `{}`", clip(written)), did_you_mean(bare, known, "columns")))
+}
+
+pub fn quote(name: &str) -> String {
+    format!("\"{name}\"")
+}
+
+/// Names that a plan may give to tables and columns.
+pub fn output_name(name: &str) -> Result<(), Fault> {
+    let fine = !name.is_empty() && name.len() <= 128 && !name.chars().any(|c| "\"`[]\\'".contains(c) || c.is_control());
+    if fine {
+        return Ok(());
+    }
+    let message = format!("`{}` cannot be a name", clip(name));
+    Err(invalid("plan.bad_name", message, "use at most 128 characters without quotes, brackets and backslashes"))
+}

@@ -1,0 +1,135 @@
+//! Trees that we make ourselves.
+
+use super::refuse::Walk;
+use crate::access::Readable;
+use domain::{Fault, Kind};
+use sqlparser::ast::helpers::attached_token::AttachedToken;
+use sqlparser::ast::{
+    Expr, GroupByExpr, Ident, LimitClause, ObjectName, ObjectNamePart, Query, Select, SelectFlavor, SelectItem, SetExpr,
+    TableAlias, TableFactor, TableWithJoins, Value, Values, WildcardAdditionalOptions,
+};
+
+/// The schema that engines keep a source's tables in. With it in front, no CTE can stand in for a table.
+const SCHEMA: &str = "main";
+
+pub fn quoted(name: &str) -> Ident {
+    Ident::with_quote('"', name)
+}
+
+pub fn alias(name: Ident) -> TableAlias {
+    TableAlias { explicit: true, name, columns: Vec::new(), at: None }
+}
+
+pub fn number(n: u64) -> Expr {
+    Expr::Value(Value::Number(n.to_string(), false).into())
+}
+
+pub fn limit(n: u64) -> LimitClause {
+    LimitClause::LimitOffset { limit: Some(number(n)), offset: None, limit_by: Vec::new() }
+}
+
+/// `SELECT "a" AS "a", … FROM "main"."table" WHERE (rows) AND …`: all that a caller can reach of it.
+pub fn readable_rows(readable: &Readable<'_>, rows: Vec<Expr>) -> Walk<Query> {
+    if readable.fields.is_empty() {
+        let message = format!("`{}` has no columns that you may read", readable.name);
+        return Err(Fault::new(Kind::Forbidden, "policy.no_columns", message));
+    }
+    let projection = readable
+        .fields
+        .iter()
+        .map(|f| {
+            let expr = Expr::Identifier(quoted(&f.column.name));
+            if f.name == f.column.name {
+                SelectItem::UnnamedExpr(expr)
+            } else {
+                SelectItem::ExprWithAlias { expr, alias: quoted(f.name) }
+            }
+        })
+        .collect();
+    let selection = rows.into_iter().map(|e| Expr::Nested(Box::new(e))).reduce(|left, right| Expr::BinaryOp {
+        left: Box::new(left),
+        op: sqlparser::ast::BinaryOperator::And,
+        right: Box::new(right),
+    });
+    Ok(query(SetExpr::Select(Box::new(select(projection, physical(&readable.table.name), selection)))))
+}
+
+fn physical(table: &str) -> TableFactor {
+    let parts = [SCHEMA, table].map(|part| ObjectNamePart::Identifier(quoted(part)));
+    table_factor(ObjectName(parts.into()), None)
+}
+
+pub fn table_factor(name: ObjectName, alias: Option<TableAlias>) -> TableFactor {
+    TableFactor::Table {
+        name,
+        alias,
+        args: None,
+        with_hints: Vec::new(),
+        version: None,
+        with_ordinality: false,
+        partitions: Vec::new(),
+        json_path: None,
+        sample: None,
+        index_hints: Vec::new(),
+    }
+}
+
+/// `SELECT * FROM (query) AS "rows"`.
+pub fn wrapped(inner: Query) -> Query {
+    let relation =
+        TableFactor::Derived { lateral: false, subquery: Box::new(inner), alias: Some(alias(quoted("rows"))), sample: None };
+    query(SetExpr::Select(Box::new(select(
+        vec![SelectItem::Wildcard(WildcardAdditionalOptions::default())],
+        relation,
+        None,
+    ))))
+}
+
+/// A query to put in the place of one that is being moved.
+pub fn nothing() -> Query {
+    query(SetExpr::Values(Values { explicit_row: false, value_keyword: false, rows: Vec::new() }))
+}
+
+fn query(body: SetExpr) -> Query {
+    Query {
+        with: None,
+        body: Box::new(body),
+        order_by: None,
+        limit_clause: None,
+        fetch: None,
+        locks: Vec::new(),
+        for_clause: None,
+        settings: None,
+        format_clause: None,
+        pipe_operators: Vec::new(),
+    }
+}
+
+fn select(projection: Vec<SelectItem>, relation: TableFactor, selection: Option<Expr>) -> Select {
+    Select {
+        select_token: AttachedToken::empty(),
+        optimizer_hints: Vec::new(),
+        distinct: None,
+        select_modifiers: None,
+        top: None,
+        top_before_distinct: false,
+        projection,
+        exclude: None,
+        into: None,
+        from: vec![TableWithJoins { relation, joins: Vec::new() }],
+        lateral_views: Vec::new(),
+        prewhere: None,
+        selection,
+        connect_by: Vec::new(),
+        group_by: GroupByExpr::Expressions(Vec::new(), Vec::new()),
+        cluster_by: Vec::new(),
+        distribute_by: Vec::new(),
+        sort_by: Vec::new(),
+        having: None,
+        named_window: Vec::new(),
+        qualify: None,
+        window_before_qualify: false,
+        value_table_mode: None,
+        flavor: SelectFlavor::Standard,
+    }
+}

@@ -1,0 +1,167 @@
+//! Expressions. Every kind that is not named here, or in `forms`, is refused.
+
+use super::literal::{identifier, in_expression, plain};
+use super::refuse::{Walk, at_node, clip, ensure, refuse, syntax_not_allowed};
+use super::walk::{Origin, Walker};
+use domain::Dialect;
+use sqlparser::ast::{
+    AccessExpr, Array, BinaryOperator, CaseWhen, DictionaryField, Expr, LambdaFunction, LambdaFunctionParameter, Map,
+    MapEntry, OneOrManyWithParens, Query, Subscript, UnaryOperator, Value, ValueWithSpan,
+};
+
+impl Walker<'_> {
+    pub(super) fn exprs(&mut self, exprs: &mut [Expr]) -> Walk {
+        exprs.iter_mut().try_for_each(|expr| self.expr(expr))
+    }
+
+    pub(super) fn expr(&mut self, expr: &mut Expr) -> Walk {
+        match expr {
+            Expr::Identifier(ident) => identifier(ident).and_then(|()| self.scopes.column(ident)),
+            Expr::CompoundIdentifier(parts) => {
+                parts.iter().try_for_each(identifier)?;
+                self.scopes.compound(parts)
+            }
+            Expr::Value(value) => {
+                if let Some(split) = self.value(value)? {
+                    *expr = split;
+                }
+                Ok(())
+            }
+            Expr::Nested(inner) => self.expr(inner),
+            Expr::BinaryOp { left, op, right } => {
+                self.binary_operator(op)?;
+                self.expr(left)?;
+                self.expr(right)
+            }
+            Expr::UnaryOp { op, expr } => self.unary(*op, expr),
+            Expr::Function(function) => self.function(function),
+            Expr::Case { case_token: _, end_token: _, operand, conditions, else_result } => {
+                for CaseWhen { condition, result } in conditions {
+                    self.expr(condition)?;
+                    self.expr(result)?;
+                }
+                operand.iter_mut().chain(else_result).try_for_each(|e| self.expr(e))
+            }
+            Expr::Exists { subquery, negated: _ } | Expr::Subquery(subquery) => self.subquery(subquery),
+            Expr::Tuple(exprs) => self.exprs(exprs),
+            Expr::GroupingSets(sets) | Expr::Cube(sets) | Expr::Rollup(sets) => {
+                sets.iter_mut().try_for_each(|set| self.exprs(set))
+            }
+            Expr::Array(Array { elem, named: _ }) => self.exprs(elem),
+            Expr::CompoundFieldAccess { root, access_chain } => {
+                self.expr(root)?;
+                access_chain.iter_mut().try_for_each(|access| self.access(access))
+            }
+            Expr::Dictionary(fields) => fields.iter_mut().try_for_each(|DictionaryField { key, value }| {
+                identifier_or_text(key)?;
+                self.expr(value)
+            }),
+            Expr::Map(Map { entries }) => entries.iter_mut().try_for_each(|MapEntry { key, value }| {
+                self.expr(key)?;
+                self.expr(value)
+            }),
+            Expr::Lambda(lambda) => self.lambda(lambda),
+            other => match self.predicate_form(other) {
+                Some(result) => result,
+                None => self.special_form(other),
+            },
+        }
+    }
+
+    pub(super) fn subquery(&mut self, query: &mut Query) -> Walk {
+        if self.origin == Origin::Rows {
+            return Err(refuse("sql.subquery", "a `rows` predicate may not hold a subquery", "compare fields with values and $claims"));
+        }
+        self.query(query, None).map(drop)
+    }
+
+    fn value(&mut self, value: &ValueWithSpan) -> Walk<Option<Expr>> {
+        match (&value.value, self.origin) {
+            (Value::Placeholder(name), Origin::Plan) if self.is_own_placeholder(name) => Ok(None),
+            (Value::Placeholder(name), Origin::Rows) if name.starts_with('$') => Ok(None),
+            (Value::Placeholder(name), _) => {
+                let message = format!("the placeholder `{}` is not allowed", clip(name));
+                Err(super::refuse::at(refuse("sql.placeholder", message, "write the value itself"), value.span))
+            }
+            _ => in_expression(value),
+        }
+    }
+
+    fn is_own_placeholder(&self, name: &str) -> bool {
+        let number = name.strip_prefix(['$', '?']).and_then(|n| n.parse::<usize>().ok());
+        number.is_some_and(|n| (1..=self.param_count()).contains(&n))
+    }
+
+    fn unary(&mut self, op: UnaryOperator, operand: &mut Box<Expr>) -> Walk {
+        match op {
+            UnaryOperator::Plus | UnaryOperator::Minus | UnaryOperator::Not | UnaryOperator::BitwiseNot => {}
+            _ => return Err(operator_not_allowed(&op.to_string())),
+        }
+        self.expr(operand)?;
+        // `- -1` would be rendered as a comment.
+        if matches!(operand.as_ref(), Expr::UnaryOp { .. }) && op != UnaryOperator::Not {
+            let inner = std::mem::replace(operand, Box::new(Expr::Value(Value::Null.into())));
+            **operand = Expr::Nested(inner);
+        }
+        Ok(())
+    }
+
+    pub(super) fn binary_operator(&self, op: &BinaryOperator) -> Walk {
+        use BinaryOperator as B;
+        let duckdb = self.dialect == Dialect::DuckDb;
+        let allowed = match op {
+            B::Plus | B::Minus | B::Multiply | B::Divide | B::Modulo | B::StringConcat => true,
+            B::Gt | B::Lt | B::GtEq | B::LtEq | B::Eq | B::NotEq | B::And | B::Or => true,
+            B::BitwiseOr | B::BitwiseAnd | B::PGBitwiseShiftLeft | B::PGBitwiseShiftRight => true,
+            B::Arrow | B::LongArrow => true,
+            B::DuckIntegerDivide | B::PGExp | B::BitwiseXor | B::PGOverlap | B::AtArrow | B::ArrowAt => duckdb,
+            B::PGRegexMatch | B::PGRegexNotMatch | B::PGLikeMatch | B::PGNotLikeMatch => duckdb,
+            B::PGILikeMatch | B::PGNotILikeMatch | B::PGStartsWith => duckdb,
+            B::Glob | B::Regexp => true,
+            _ => false,
+        };
+        if allowed { Ok(()) } else { Err(operator_not_allowed(&op.to_string())) }
+    }
+
+    fn access(&mut self, access: &mut AccessExpr) -> Walk {
+        match access {
+            AccessExpr::Dot(Expr::Identifier(ident)) => identifier(ident),
+            AccessExpr::Dot(other) => Err(at_node(syntax_not_allowed(&other.to_string()), other)),
+            AccessExpr::Subscript(Subscript::Index { index }) => self.expr(index),
+            AccessExpr::Subscript(Subscript::Slice { lower_bound, upper_bound, stride }) => {
+                lower_bound.iter_mut().chain(upper_bound).chain(stride).try_for_each(|e| self.expr(e))
+            }
+        }
+    }
+
+    fn lambda(&mut self, lambda: &mut LambdaFunction) -> Walk {
+        ensure(self.dialect == Dialect::DuckDb, "lambda")?;
+        let LambdaFunction { params, body, syntax: _ } = lambda;
+        let params = match params {
+            OneOrManyWithParens::One(one) => std::slice::from_ref(one),
+            OneOrManyWithParens::Many(many) => many.as_slice(),
+        };
+        self.scopes.enter();
+        for LambdaFunctionParameter { name, data_type } in params {
+            ensure(data_type.is_none(), "typed lambda parameter")?;
+            identifier(name)?;
+            self.scopes.add_name(&name.value);
+        }
+        let result = self.expr(body);
+        self.scopes.leave();
+        result
+    }
+}
+
+pub fn operator_not_allowed(op: &str) -> domain::Fault {
+    let message = format!("the operator `{}` is not allowed", clip(op));
+    refuse("sql.operator_not_allowed", message, "use arithmetic, comparison, LIKE, IN, BETWEEN, AND, OR, NOT, ||, -> and ->>")
+}
+
+/// Keys of `{'a': 1}` come as identifiers in single quotes.
+fn identifier_or_text(key: &sqlparser::ast::Ident) -> Walk {
+    if key.quote_style == Some('\'') {
+        return plain(&Value::SingleQuotedString(key.value.clone()).into()).and_then(|()| ensure(!key.value.contains('\''), "'"));
+    }
+    identifier(key)
+}

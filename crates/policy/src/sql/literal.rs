@@ -1,0 +1,61 @@
+//! Literals and identifiers that come out of the renderer as they went in.
+
+use super::refuse::{Walk, at, at_ident, clip, refuse};
+use sqlparser::ast::{BinaryOperator, Expr, Ident, Value, ValueWithSpan};
+
+/// A quoted name may hold anything that cannot end its quotes.
+pub fn identifier(ident: &Ident) -> Walk {
+    let Ident { value, quote_style, span: _ } = ident;
+    let plain_quotes = matches!(quote_style, None | Some('"' | '`' | '['));
+    if plain_quotes && !value.is_empty() && !value.chars().any(|c| "\"`[]\\'".contains(c) || c.is_control()) {
+        return Ok(());
+    }
+    let message = format!("the name `{}` holds characters or quotes that are not allowed", clip(value));
+    Err(at_ident(refuse("sql.identifier", message, "use names as the schema writes them, in double quotes if needed"), ident))
+}
+
+/// What a value may be where the grammar needs a plain literal (`DATE '…'`, `ESCAPE '…'`).
+pub fn plain(value: &ValueWithSpan) -> Walk {
+    let ValueWithSpan { value: inner, span } = value;
+    let fine = match inner {
+        Value::Number(..) | Value::Boolean(_) | Value::Null => true,
+        Value::SingleQuotedString(text) => !needs_split(text),
+        _ => false,
+    };
+    if fine { Ok(()) } else { Err(at(not_allowed(inner), *span)) }
+}
+
+/// A literal in an expression; text that the renderer would garble is put together from pieces.
+///
+/// The renderer takes `\'` and `''` inside a string for quotes that are escaped already and leaves
+/// them alone, so that `a\' OR 1=1 --` would end its own quotes.
+pub fn in_expression(value: &ValueWithSpan) -> Walk<Option<Expr>> {
+    match &value.value {
+        Value::SingleQuotedString(text) if needs_split(text) => Ok(Some(split(text))),
+        _ => plain(value).map(|()| None),
+    }
+}
+
+fn needs_split(text: &str) -> bool {
+    text.contains("''") || text.contains("\\'")
+}
+
+fn split(text: &str) -> Expr {
+    let literal = |text: &str| Expr::Value(Value::SingleQuotedString(text.to_owned()).into());
+    let mut pieces = text.split('\'');
+    let mut joined = literal(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        for part in ["'", piece] {
+            if !part.is_empty() {
+                let (left, right) = (Box::new(joined), Box::new(literal(part)));
+                joined = Expr::BinaryOp { left, op: BinaryOperator::StringConcat, right };
+            }
+        }
+    }
+    Expr::Nested(Box::new(joined))
+}
+
+fn not_allowed(value: &Value) -> domain::Fault {
+    let message = format!("the literal `{}` is not allowed", clip(&value.to_string()));
+    refuse("sql.literal", message, "write numbers, 'text', TRUE, FALSE or NULL, and no placeholders")
+}

@@ -1,0 +1,27 @@
+//! SQL text: parsed, walked, rewritten, rendered. Never passed through.
+//!
+//! [`parse`] caps and parses; [`walk`] visits every node (an unknown one is refused) and replaces
+//! each table by its readable columns and rows; [`limit`] caps the result; [`render`] writes the
+//! tree out and proves that it reads back as the same tree.
+
+mod build;
+mod dialect;
+mod expr;
+mod forms;
+mod functions;
+mod guard;
+mod limit;
+mod literal;
+pub mod parse;
+mod query;
+pub mod refuse;
+pub mod render;
+mod scope;
+mod select;
+mod series;
+mod table;
+mod types;
+pub mod walk;
+
+pub use guard::with_stack;
+pub use limit::cap;

@@ -1,0 +1,103 @@
+//! The state of one walk over a statement.
+
+use super::refuse::Walk;
+use super::scope::Scopes;
+use crate::access::Reader;
+use domain::{ContractUse, Dialect, Fault, Kind, Value};
+use sqlparser::ast::{Expr, Query};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where the statement comes from decides what its placeholders are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Somebody's text: values are literals, placeholders are refused.
+    Text,
+    /// Compiled from a plan: placeholders are ours.
+    Plan,
+    /// A contract's `rows`: `$name` is a claim, and there are no subqueries.
+    Rows,
+}
+
+/// Visits every node of a statement, refuses what it does not know, replaces tables.
+pub struct Walker<'a> {
+    pub dialect: Dialect,
+    pub(super) origin: Origin,
+    /// Who reads what; none for a contract's predicate, which names no tables.
+    pub(super) reader: Option<Reader<'a>>,
+    pub(super) scopes: Scopes,
+    /// How often what is being walked may be repeated by the functions around it.
+    pub(super) expansion: u64,
+    used: Used,
+    /// Claim → its parameter, so that each is bound once.
+    claims: BTreeMap<String, usize>,
+}
+
+/// What a statement turned out to read.
+#[derive(Debug, Default)]
+pub struct Used {
+    /// Physical tables.
+    pub tables: BTreeSet<String>,
+    pub contracts: BTreeSet<ContractUse>,
+    /// Resources of which only some rows are shown.
+    pub filtered: BTreeSet<String>,
+    pub params: Vec<Value>,
+}
+
+impl<'a> Walker<'a> {
+    pub fn new(dialect: Dialect, origin: Origin, reader: Option<Reader<'a>>, params: Vec<Value>) -> Self {
+        let used = Used { params, ..Used::default() };
+        Self { dialect, origin, reader, scopes: Scopes::default(), expansion: 1, used, claims: BTreeMap::new() }
+    }
+
+    /// Walks a whole statement and gives what it uses.
+    pub fn statement(mut self, query: &mut Query) -> Walk<Used> {
+        self.query(query, None)?;
+        Ok(self.used)
+    }
+
+    /// Walks one predicate over the given columns.
+    pub fn predicate(mut self, expr: &mut Expr, relation: &str, columns: Vec<String>) -> Walk {
+        self.scopes.enter();
+        self.scopes.add_relation(relation, Some(columns));
+        self.expr(expr)
+    }
+
+    /// Notes that a resource is read, and gives its row filters with claims bound.
+    pub(super) fn read(&mut self, readable: &crate::access::Readable<'a>) -> Walk<Vec<Expr>> {
+        self.used.tables.insert(readable.table.name.clone());
+        for contract in &readable.contracts {
+            let (resource, version) = (contract.resource.clone(), contract.version.clone());
+            self.used.contracts.insert(ContractUse { resource, version });
+        }
+        if readable.is_filtered() {
+            self.used.filtered.insert(readable.name.to_owned());
+        }
+        readable.rows.iter().map(|filter| filter.bind(|claim| self.bind_claim(readable.name, claim))).collect()
+    }
+
+    /// The placeholder that stands for a claim of the caller.
+    fn bind_claim(&mut self, resource: &str, claim: &str) -> Walk<String> {
+        let value = self.reader.as_ref().and_then(|reader| reader.caller.claim(claim)).ok_or_else(|| {
+            let message = format!("the rows of `{resource}` depend on the claim `{claim}`, which your token does not carry");
+            Fault::new(Kind::Forbidden, "policy.claim_missing", message).hint("ask for a token with that claim")
+        })?;
+        let params = &mut self.used.params;
+        let number = *self.claims.entry(claim.to_owned()).or_insert_with(|| {
+            params.push(Value::Text(value.to_owned()));
+            params.len()
+        });
+        Ok(placeholder(self.dialect, number))
+    }
+
+    pub(super) fn param_count(&self) -> usize {
+        self.used.params.len()
+    }
+}
+
+/// How the dialect writes its n-th parameter, from 1.
+pub fn placeholder(dialect: Dialect, number: usize) -> String {
+    match dialect {
+        Dialect::DuckDb => format!("${number}"),
+        Dialect::Sqlite => format!("?{number}"),
+    }
+}

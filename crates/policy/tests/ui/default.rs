@@ -1,0 +1,4 @@
+//! There is no empty approval.
+fn main() {
+    let _ = policy::Approved::default();
+}
