@@ -1,1 +1,198 @@
-//! What is remembered: runs, the audit chain, tokens. SQLite.
+//! What is remembered: runs, the audit chain, tokens and sign-ins, in one SQLite file.
+//!
+//! Writes go through one thread that commits them in groups (`writer`); reads have connections of
+//! their own (`readers`). Several processes may share the file: the command line creates tokens
+//! while the server runs. A write that was answered survives `kill -9` and a power cut.
+
+mod audit;
+mod capsule;
+mod error;
+mod fields;
+mod keys;
+mod prune;
+mod readers;
+mod runs;
+mod secret;
+mod sign_ins;
+mod store;
+mod time;
+mod tokens;
+mod writer;
+
+pub use audit::{AuditEvent, ChainReport, Flaw, FlawKind, SignedHead};
+pub use error::LedgerError;
+pub use runs::{Cursor, RunFilter, RunPage};
+pub use secret::Secret;
+pub use sign_ins::Identity;
+pub use tokens::{NewToken, TokenInfo};
+
+use capsule::Capsule;
+use domain::{Run, RunId, ThreadId, Turn};
+use jiff::{SignedDuration, Timestamp};
+use keys::AuditKey;
+use readers::Readers;
+use rusqlite::Connection;
+use secret::{Presented, Use};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use writer::Writer;
+
+/// A handle to the ledger; clones share it.
+#[derive(Clone)]
+pub struct Ledger {
+    path: Arc<Path>,
+    key: AuditKey,
+    writer: Arc<Writer>,
+    readers: Arc<Readers>,
+}
+
+impl Ledger {
+    /// Opens the ledger at `path`, or creates it (mode 600). `keys` is the directory of the audit
+    /// key (mode 700), which is made when it is missing.
+    pub fn open(path: &Path, keys: &Path) -> Result<Self, LedgerError> {
+        let writer = Writer::start(store::open_writer(path)?)?;
+        Ok(Self {
+            path: path.into(),
+            key: AuditKey::open(keys)?,
+            writer: Arc::new(writer),
+            readers: Readers::new(path),
+        })
+    }
+
+    /// Keeps a run and its entry in the chain, both or neither. A reply that says "done" waits for this.
+    pub async fn record(&self, run: &Run) -> Result<(), LedgerError> {
+        let capsule = Capsule::of(run)?;
+        let event = audit::run_event(run, capsule.digest()?)?;
+        self.write(move |conn| {
+            capsule.insert(conn)?;
+            audit::append(conn, &event).map(drop)
+        })
+        .await
+    }
+
+    /// Adds an entry that belongs to no run; its number in the chain.
+    pub async fn append(&self, event: AuditEvent) -> Result<i64, LedgerError> {
+        self.write(move |conn| audit::append(conn, &event)).await
+    }
+
+    /// One run, whole.
+    pub async fn run(&self, id: RunId) -> Result<Option<Run>, LedgerError> {
+        self.read(move |conn| runs::one(conn, id)).await
+    }
+
+    /// A page of runs, newest first.
+    pub async fn runs(&self, filter: &RunFilter) -> Result<RunPage, LedgerError> {
+        let filter = filter.clone();
+        self.read(move |conn| runs::page(conn, &filter)).await
+    }
+
+    /// The last turns of one actor's thread, oldest first.
+    pub async fn thread(&self, thread: ThreadId, actor: &str, last: usize) -> Result<Vec<Turn>, LedgerError> {
+        let actor = actor.to_owned();
+        self.read(move |conn| runs::turns(conn, thread, &actor, last)).await
+    }
+
+    /// Makes a token and its `token.created` entry. The secret cannot be had again.
+    pub async fn create_token(&self, token: NewToken) -> Result<(TokenInfo, Secret), LedgerError> {
+        self.write(move |conn| tokens::create(conn, token)).await
+    }
+
+    /// All tokens, also revoked and expired ones, the newest first.
+    pub async fn tokens(&self) -> Result<Vec<TokenInfo>, LedgerError> {
+        self.read(tokens::list).await
+    }
+
+    /// Ends a token at once, with its `token.revoked` entry. False when there is no such token to end.
+    pub async fn revoke_token(&self, id: &str) -> Result<bool, LedgerError> {
+        let id = id.to_owned();
+        self.write(move |conn| tokens::revoke(conn, &id)).await
+    }
+
+    /// Whose token this is; none for a wrong, revoked or expired one, and no saying which.
+    pub async fn authenticate(&self, secret: &str) -> Result<Option<TokenInfo>, LedgerError> {
+        let Some(token) = Presented::parse(Use::Token, secret) else { return Ok(None) };
+        self.read(move |conn| tokens::authenticate(conn, &token)).await
+    }
+
+    /// A sign-in code for the page: good once, for ten minutes.
+    pub async fn create_login(&self, actor: &str, role: &str) -> Result<Secret, LedgerError> {
+        let who = Identity { actor: actor.to_owned(), role: role.to_owned() };
+        self.write(move |conn| sign_ins::create_login(conn, &who)).await
+    }
+
+    /// Changes a sign-in code for a session of twelve hours; the code is then used up.
+    pub async fn redeem_login(&self, code: &str) -> Result<Option<Secret>, LedgerError> {
+        let Some(code) = Presented::parse(Use::Login, code) else { return Ok(None) };
+        self.write(move |conn| sign_ins::redeem_login(conn, &code)).await
+    }
+
+    /// Who holds this session.
+    pub async fn session(&self, secret: &str) -> Result<Option<Identity>, LedgerError> {
+        let Some(session) = Presented::parse(Use::Session, secret) else { return Ok(None) };
+        self.read(move |conn| sign_ins::identity(conn, &session)).await
+    }
+
+    /// Signs out. False when there was no such session.
+    pub async fn end_session(&self, secret: &str) -> Result<bool, LedgerError> {
+        let Some(session) = Presented::parse(Use::Session, secret) else { return Ok(false) };
+        self.write(move |conn| sign_ins::end_session(conn, &session)).await
+    }
+
+    /// Walks the whole chain: hashes, signed heads (of the ledger and of the exported file), capsules.
+    pub async fn verify(&self) -> Result<ChainReport, LedgerError> {
+        let (key, heads, path) = (self.key.clone(), self.heads_file(), Arc::clone(&self.path));
+        // A connection of its own: the walk takes long and must not hold up other readers.
+        let walk = move || audit::verify::verify(&store::open_reader(&path)?, &key, &heads);
+        tokio::task::spawn_blocking(walk).await.map_err(|_| LedgerError::Closed)?
+    }
+
+    /// Signs the last entry and exports the signature. None while the chain is empty.
+    pub async fn sign_head(&self) -> Result<Option<SignedHead>, LedgerError> {
+        let (key, file) = (self.key.clone(), self.heads_file());
+        let Some(head) = self.write(move |conn| audit::head::sign(conn, &key)).await? else { return Ok(None) };
+        let export = move || audit::head::export(&file, &head).map(|()| Some(head));
+        tokio::task::spawn_blocking(export).await.map_err(|_| LedgerError::Closed)?
+    }
+
+    /// Finds out by writing, about as much as a run takes.
+    pub async fn writable(&self) -> Result<(), LedgerError> {
+        let sql = "INSERT OR REPLACE INTO pulse (one, at, ballast) VALUES (1, ?1, zeroblob(32768))";
+        let now = time::text(Timestamp::now());
+        self.write(move |conn| Ok(conn.execute(sql, [now]).map(drop)?)).await
+    }
+
+    /// Deletes capsules that are older than `keep_days`; how many. Their entries stay.
+    pub async fn prune(&self, keep_days: u32) -> Result<usize, LedgerError> {
+        let age = SignedDuration::from_hours(24 * i64::from(keep_days));
+        let before = Timestamp::now().saturating_sub(age).unwrap_or(Timestamp::MIN);
+        let mut pruned = 0;
+        if self.write(move |conn| prune::announce(conn, before)).await? {
+            loop {
+                let slice = self.write(move |conn| prune::slice(conn, before)).await?;
+                pruned += slice;
+                if slice < prune::SLICE {
+                    break;
+                }
+            }
+        }
+        Ok(pruned)
+    }
+
+    fn heads_file(&self) -> PathBuf {
+        self.path.with_file_name(audit::head::FILE)
+    }
+
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, LedgerError> + Send + 'static,
+    ) -> Result<T, LedgerError> {
+        self.writer.write(work).await
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, LedgerError> + Send + 'static,
+    ) -> Result<T, LedgerError> {
+        self.readers.read(work).await
+    }
+}

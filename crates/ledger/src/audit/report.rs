@@ -1,0 +1,71 @@
+//! What a walk of the chain found.
+
+use serde::Serialize;
+use std::fmt;
+
+/// The result of `Ledger::verify`.
+#[derive(Debug, Clone, Serialize)]
+pub struct ChainReport {
+    /// Entries that were walked.
+    pub entries: i64,
+    /// Signed heads that the chain was held against.
+    pub heads: i64,
+    /// Capsules whose digest was compared.
+    pub capsules: i64,
+    /// Capsules that are gone because their time was up.
+    pub pruned: i64,
+    /// The first thing that is wrong; nothing after it was looked at.
+    pub flaw: Option<Flaw>,
+}
+
+impl ChainReport {
+    pub fn is_whole(&self) -> bool {
+        self.flaw.is_none()
+    }
+}
+
+/// Where the chain is broken, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Flaw {
+    /// The first bad entry; none when the flaw is in no entry.
+    pub seq: Option<i64>,
+    pub kind: FlawKind,
+    pub message: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FlawKind {
+    EntryChanged,
+    EntryMissing,
+    /// The entry is a true one, but stands in another's place.
+    OutOfOrder,
+    /// A signed head knows of more entries than there are.
+    TailCut,
+    /// Whole in itself, but not the chain that was signed.
+    Rewritten,
+    HeadForged,
+    CapsuleChanged,
+    CapsuleMissing,
+    CapsuleUnrecorded,
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.seq {
+            Some(seq) => write!(f, "entry {seq}: {}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+impl Flaw {
+    pub(super) fn bad_head(place: &str) -> Self {
+        Self { seq: None, kind: FlawKind::HeadForged, message: format!("{place} is no signed head") }
+    }
+
+    pub(super) fn unrecorded(run_id: &str) -> Self {
+        let message = format!("run `{run_id}` has a capsule, but no entry");
+        Self { seq: None, kind: FlawKind::CapsuleUnrecorded, message }
+    }
+}

@@ -1,0 +1,219 @@
+//! Walking the whole chain.
+
+use super::head::{self, SignedHead};
+use super::report::{ChainReport, Flaw, FlawKind};
+use super::{CAPSULES_PRUNED, GENESIS, RUN_RECORDED, RunDetail, link};
+use crate::keys::AuditKey;
+use crate::{LedgerError, capsule};
+use rusqlite::{Connection, Row};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// Checks every entry, head and capsule as of one moment, and stops at the first flaw.
+/// `exported` is the file of heads; it may be missing.
+pub(crate) fn verify(conn: &Connection, key: &AuditKey, exported: &Path) -> Result<ChainReport, LedgerError> {
+    // The heads of the file first: they then cannot be newer than what the transaction sees.
+    let (mut heads, mut unreadable) = exported_heads(exported)?;
+    let tx = conn.unchecked_transaction()?;
+    let mut statement = tx.prepare("SELECT * FROM audit_heads")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        match SignedHead::read(row) {
+            Ok(head) => drop(heads.insert(head)),
+            Err(_) => unreadable = unreadable.or_else(|| Some(Flaw::bad_head("a row of `audit_heads`"))),
+        }
+    }
+    let mut walk = Walk::new(&tx, key, heads)?;
+    let found = match walk.entries() {
+        Ok(()) => unreadable,
+        Err(Stop::Flaw(flaw)) => Some(flaw),
+        Err(Stop::Error(error)) => return Err(error),
+    };
+    let flaw = found.map_or_else(|| unrecorded_capsule(&tx), |flaw| Ok(Some(flaw)))?;
+    Ok(ChainReport { flaw, ..walk.report })
+}
+
+/// The heads of the file, and the first line that is none.
+fn exported_heads(path: &Path) -> Result<(BTreeSet<SignedHead>, Option<Flaw>), LedgerError> {
+    let bytes = match fs::read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+        other => other.map_err(LedgerError::file("read", path))?,
+    };
+    let (mut heads, mut unreadable) = (BTreeSet::new(), None);
+    // A last line without its end is one that is being written, or was when the machine stopped.
+    let lines = bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
+    for (i, line) in lines.enumerate() {
+        match serde_json::from_slice(line) {
+            Ok(head) => drop(heads.insert(head)),
+            Err(_) => {
+                let place = format!("line {} of `{}`", i + 1, head::FILE);
+                unreadable = unreadable.or_else(|| Some(Flaw::bad_head(&place)));
+            }
+        }
+    }
+    Ok((heads, unreadable))
+}
+
+/// A capsule that somebody put there past the chain.
+fn unrecorded_capsule(conn: &Connection) -> Result<Option<Flaw>, LedgerError> {
+    let mut statement = conn.prepare(
+        "SELECT run_id FROM run_capsules WHERE run_id NOT IN \
+         (SELECT ifnull(entry_json ->> '$.run_id', '') FROM audit WHERE entry_json ->> '$.kind' = ?1) LIMIT 1",
+    )?;
+    let mut rows = statement.query([RUN_RECORDED])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    Ok(Some(Flaw::unrecorded(&row.get::<_, String>(0)?)))
+}
+
+const NOT_SIGNED: &str = "a head of it is not signed with this ledger's key";
+
+struct Walk<'a> {
+    conn: &'a Connection,
+    key: &'a AuditKey,
+    /// Heads that no entry has met yet, by entry.
+    heads: BTreeMap<i64, Vec<SignedHead>>,
+    /// Capsules made before this may be gone.
+    pruned_before: String,
+    report: ChainReport,
+}
+
+/// Why a walk ends early: for what it is there to find, or because the file cannot be read.
+enum Stop {
+    Flaw(Flaw),
+    Error(LedgerError),
+}
+
+impl Stop {
+    fn at(seq: i64, kind: FlawKind, message: impl Into<String>) -> Self {
+        Self::Flaw(Flaw { seq: Some(seq), kind, message: message.into() })
+    }
+}
+
+impl From<rusqlite::Error> for Stop {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Error(error.into())
+    }
+}
+
+/// The parts of an entry that the walk looks into.
+#[derive(Deserialize)]
+struct Seen {
+    seq: i64,
+    kind: String,
+    run_id: Option<String>,
+    detail: Option<Box<RawValue>>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(conn: &'a Connection, key: &'a AuditKey, signed: BTreeSet<SignedHead>) -> Result<Self, LedgerError> {
+        let report = ChainReport { entries: 0, heads: signed.len() as i64, capsules: 0, pruned: 0, flaw: None };
+        let mut heads = BTreeMap::<i64, Vec<SignedHead>>::new();
+        for head in signed {
+            heads.entry(head.seq).or_default().push(head);
+        }
+        Ok(Self { conn, key, heads, pruned_before: pruned_before(conn)?, report })
+    }
+
+    fn entries(&mut self) -> Result<(), Stop> {
+        let mut statement = self.conn.prepare("SELECT seq, entry_json, prev_hash, hash FROM audit ORDER BY seq")?;
+        let mut rows = statement.query([])?;
+        let mut last = GENESIS.to_owned();
+        while let Some(row) = rows.next()? {
+            let due = self.report.entries + 1;
+            last = self.entry(due, row, &last)?;
+            self.report.entries = due;
+        }
+        self.heads_beyond()
+    }
+
+    /// Heads that no entry has met: of entries that were cut off, or of none that ever were.
+    fn heads_beyond(&self) -> Result<(), Stop> {
+        for head in self.heads.values().flatten() {
+            if !head.is_signed_with(self.key) {
+                return Err(Stop::at(head.seq, FlawKind::HeadForged, NOT_SIGNED));
+            }
+        }
+        let Some((&signed, _)) = self.heads.last_key_value() else { return Ok(()) };
+        let message = format!("it is missing; a signed head knows of {signed} entries, so the tail was cut");
+        Err(Stop::at(self.report.entries + 1, FlawKind::TailCut, message))
+    }
+
+    /// Checks the entry that is due; its hash.
+    fn entry(&mut self, due: i64, row: &Row<'_>, last: &str) -> Result<String, Stop> {
+        let next: i64 = row.get("seq")?;
+        if next != due {
+            return Err(Stop::at(due, FlawKind::EntryMissing, format!("it is missing; the next one is {next}")));
+        }
+        // What is no text any more was written into the file past SQLite.
+        let text = |column| row.get::<_, String>(column).map_err(|_| changed(due, "it is not text"));
+        let (entry, prev, hash) = (text("entry_json")?, text("prev_hash")?, text("hash")?);
+        let hashed = link(&prev, &entry) == hash;
+        let seen: Seen = serde_json::from_str(&entry).map_err(|_| changed(due, "it cannot be read"))?;
+        if hashed && seen.seq != due {
+            return Err(Stop::at(due, FlawKind::OutOfOrder, format!("entry {} stands in its place", seen.seq)));
+        }
+        if prev != last {
+            return Err(changed(due, "it does not follow from the one before"));
+        }
+        if !hashed {
+            return Err(changed(due, "its text does not have its hash"));
+        }
+        self.heads_at(due, &hash)?;
+        if seen.kind == RUN_RECORDED {
+            self.capsule(due, &seen)?;
+        }
+        Ok(hash)
+    }
+
+    fn heads_at(&mut self, due: i64, hash: &str) -> Result<(), Stop> {
+        for head in self.heads.remove(&due).unwrap_or_default() {
+            if !head.is_signed_with(self.key) {
+                return Err(Stop::at(due, FlawKind::HeadForged, NOT_SIGNED));
+            }
+            if head.hash != hash {
+                let message = "a signed head has another hash for it, so the chain was written anew";
+                return Err(Stop::at(due, FlawKind::Rewritten, message));
+            }
+        }
+        Ok(())
+    }
+
+    fn capsule(&mut self, due: i64, seen: &Seen) -> Result<(), Stop> {
+        let detail = seen.detail.as_ref().and_then(|raw| serde_json::from_str::<RunDetail>(raw.get()).ok());
+        let (Some(detail), Some(run_id)) = (detail, &seen.run_id) else {
+            return Err(changed(due, "it speaks of a run, but does not say which"));
+        };
+        let mut statement = self.conn.prepare_cached("SELECT * FROM run_capsules WHERE run_id = ?1")?;
+        let mut rows = statement.query([run_id])?;
+        let (kind, what) = match rows.next()? {
+            Some(row) if capsule::digest_of_row(row).is_ok_and(|digest| digest == detail.capsule) => {
+                self.report.capsules += 1;
+                return Ok(());
+            }
+            None if detail.created_at < self.pruned_before => {
+                self.report.pruned += 1;
+                return Ok(());
+            }
+            Some(_) => (FlawKind::CapsuleChanged, "was changed"),
+            None => (FlawKind::CapsuleMissing, "is missing"),
+        };
+        Err(Stop::at(due, kind, format!("the capsule of run `{run_id}` {what}")))
+    }
+}
+
+fn changed(seq: i64, message: &str) -> Stop {
+    Stop::at(seq, FlawKind::EntryChanged, message)
+}
+
+/// As the chain itself says it, in entries that the walk checks like any other.
+fn pruned_before(conn: &Connection) -> Result<String, LedgerError> {
+    // CASE, because an entry that was damaged must not end the walk before it has begun.
+    let sql = "SELECT max(CASE WHEN json_valid(entry_json) THEN \
+               iif(entry_json ->> '$.kind' = ?1, entry_json ->> '$.detail.before', NULL) END) FROM audit";
+    let latest = conn.query_row(sql, [CAPSULES_PRUNED], |row| Ok(row.get(0).unwrap_or_default()))?;
+    Ok(Option::unwrap_or_default(latest))
+}

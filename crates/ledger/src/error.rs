@@ -1,0 +1,94 @@
+//! What can go wrong with the ledger, for whoever runs the server.
+
+use domain::{Fault, Kind, RunId};
+use rusqlite::ErrorCode;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Clonable, because one failed commit answers every caller whose work was in it.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum LedgerError {
+    #[error("the disk that holds the ledger is full; hint: free some space, the ledger goes on by itself")]
+    DiskFull,
+    #[error("the ledger is read-only; hint: check the mode and the mount of its directory")]
+    ReadOnly,
+    #[error(
+        "the file of the ledger cannot be opened; hint: check its path, owner and mode, and those of its directory"
+    )]
+    Inaccessible,
+    #[error("the ledger is locked by another process; hint: see who else has it open, and try again")]
+    Busy,
+    #[error("the file is damaged or is no SQLite database; hint: restore the ledger from a backup")]
+    Damaged,
+    #[error("`{}` is a SQLite database, but not a ledger; hint: give the ledger a path of its own", .0.display())]
+    NotALedger(PathBuf),
+    #[error(
+        "the ledger has version {found}, this program knows {known}; hint: use the newer gatehouse that wrote it, or restore a backup"
+    )]
+    Newer { found: i64, known: usize },
+    #[error("cannot {action} `{}`: {cause}", path.display())]
+    File { action: &'static str, path: PathBuf, cause: Arc<std::io::Error> },
+    #[error("`{}` is no audit key; hint: restore it from a backup, heads signed with it cannot be checked without", .0.display())]
+    KeyUnreadable(PathBuf),
+    #[error("others may read the audit key `{}`; hint: chmod 600, and consider the key known", .0.display())]
+    KeyExposed(PathBuf),
+    #[error("run `{0}` is already on record")]
+    AlreadyRecorded(RunId),
+    #[error("column `{column}` of a record cannot be read: {cause}; hint: run `gatehouse audit verify`")]
+    Unreadable { column: &'static str, cause: String },
+    #[error("`{0}` is no cursor of a page of runs; hint: send `next` of the page before, or leave it out")]
+    BadCursor(String),
+    #[error("the system gives no random numbers: {0}")]
+    Random(getrandom::Error),
+    #[error("cannot write a record as JSON: {0}")]
+    Json(Arc<serde_json::Error>),
+    #[error("the ledger has been closed")]
+    Closed,
+    #[error("the ledger failed: {0}")]
+    Sqlite(#[source] Arc<rusqlite::Error>),
+}
+
+impl LedgerError {
+    pub(crate) fn file(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |cause| Self::File { action, path, cause: Arc::new(cause) }
+    }
+}
+
+impl From<rusqlite::Error> for LedgerError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => Self::DiskFull,
+            Some(ErrorCode::ReadOnly) => Self::ReadOnly,
+            Some(ErrorCode::CannotOpen) => Self::Inaccessible,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged,
+            _ => Self::Sqlite(Arc::new(error)),
+        }
+    }
+}
+
+impl From<serde_json::Error> for LedgerError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Json(Arc::new(error))
+    }
+}
+
+impl From<getrandom::Error> for LedgerError {
+    fn from(error: getrandom::Error) -> Self {
+        Self::Random(error)
+    }
+}
+
+/// What a caller is told: the cause is in the log, where the ledger wrote it.
+impl From<LedgerError> for Fault {
+    fn from(error: LedgerError) -> Self {
+        match error {
+            LedgerError::BadCursor(text) => {
+                Fault::new(Kind::Invalid, "runs.cursor_invalid", format!("`{text}` is no cursor of a page of runs"))
+                    .hint("send `next` of the page before, or leave it out")
+            }
+            _ => Fault::new(Kind::Unavailable, "ledger.unavailable", "the record cannot be written or read now"),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The file: opening connections to it and bringing its tables up to date.
+
+use crate::LedgerError;
+use rusqlite::functions::FunctionFlags;
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+use std::time::Duration;
+
+/// `PRAGMA user_version` counts how many of these a file has had. Only ever appended to.
+const MIGRATIONS: [&str; 1] = [include_str!("../migrations/001_begin.sql")];
+/// "GATE": marks the file as ours, so that no other database is migrated by mistake.
+const APPLICATION_ID: i64 = 0x4741_5445;
+/// How long one process waits for another that holds the write lock.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+const STATEMENTS_KEPT: usize = 64;
+const NO_MUTEX: OpenFlags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
+
+/// The connection that writes. Creates the file and brings it up to date; one that is not a ledger is left as it is.
+pub(crate) fn open_writer(path: &Path) -> Result<Connection, LedgerError> {
+    create(path)?;
+    let mut conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | NO_MUTEX)?;
+    prepare(&conn)?;
+    version(&conn, path)?;
+    protect(path)?;
+    conn.pragma_update(None, "journal_mode", "WAL")?;
+    // Every commit reaches the disk before it is acknowledged, so that a power cut loses no more
+    // than `kill -9`: nothing. Group commit makes callers share the cost.
+    conn.pragma_update(None, "synchronous", "FULL")?;
+    // Pruned text is overwritten, not only unlinked.
+    conn.pragma_update(None, "secure_delete", "ON")?;
+    conn.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)?;
+    migrate(&mut conn, path)?;
+    Ok(conn)
+}
+
+/// A connection that cannot write.
+pub(crate) fn open_reader(path: &Path) -> Result<Connection, LedgerError> {
+    let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | NO_MUTEX)?;
+    prepare(&conn)?;
+    // LIKE and lower() of SQLite fold ASCII only; questions come in all languages.
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    conn.create_scalar_function("contains_folded", 2, flags, |args| {
+        let (text, part) = (args.get::<Option<String>>(0)?, args.get::<String>(1)?);
+        Ok(text.is_some_and(|text| text.to_lowercase().contains(&part)))
+    })?;
+    Ok(conn)
+}
+
+fn prepare(conn: &Connection) -> Result<(), LedgerError> {
+    conn.busy_timeout(BUSY_TIMEOUT)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    conn.pragma_update(None, "trusted_schema", "OFF")?;
+    Ok(())
+}
+
+fn create(path: &Path) -> Result<(), LedgerError> {
+    if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty()) {
+        private_dir(dir)?;
+    }
+    // One that exists is not even opened: closing it again would let go of the locks that SQLite
+    // holds on it for other handles of this process.
+    match fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(LedgerError::file("create", path)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Mode 600; SQLite gives its `-wal` and `-shm` the same.
+fn protect(path: &Path) -> Result<(), LedgerError> {
+    let mode = fs::metadata(path).map_err(LedgerError::file("look at", path))?.permissions().mode();
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(LedgerError::file("protect", path))
+}
+
+/// Creates a directory that only its owner may enter; one that exists is left as it is.
+pub(crate) fn private_dir(dir: &Path) -> Result<(), LedgerError> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(LedgerError::file("create", dir))
+}
+
+/// How many migrations the file has had.
+fn version(conn: &Connection, path: &Path) -> Result<usize, LedgerError> {
+    let read = |pragma| conn.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+    let (owner, found) = (read("application_id")?, read("user_version")?);
+    let empty: bool = conn.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))?;
+    if owner != APPLICATION_ID && !(empty && found == 0) {
+        return Err(LedgerError::NotALedger(path.to_owned()));
+    }
+    let known = MIGRATIONS.len();
+    usize::try_from(found).ok().filter(|found| *found <= known).ok_or(LedgerError::Newer { found, known })
+}
+
+/// In one transaction, so that two processes that start at once do not both migrate.
+fn migrate(conn: &mut Connection, path: &Path) -> Result<(), LedgerError> {
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let missing = MIGRATIONS.iter().skip(version(&tx, path)?);
+    if missing.len() == 0 {
+        return Ok(());
+    }
+    for migration in missing {
+        tx.execute_batch(migration)?;
+    }
+    tx.pragma_update(None, "application_id", APPLICATION_ID)?;
+    tx.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
+    Ok(tx.commit()?)
+}

@@ -1,0 +1,87 @@
+//! A ledger in a directory of its own, runs to put into it, and a second way into its file.
+
+#![allow(dead_code, reason = "each test uses its part")]
+
+use domain::plan::QueryPlan;
+use domain::{ContractUse, Door, Purpose, QueryMode, RequestId, Run, RunId, SessionId, Status, Timings, Value};
+use ledger::Ledger;
+use rusqlite::Connection;
+use serde_json::value::RawValue;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+pub struct Place {
+    pub dir: TempDir,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        Self { dir: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn open(&self) -> Ledger {
+        open(self.dir.path())
+    }
+
+    pub fn file(&self) -> PathBuf {
+        self.dir.path().join("ledger.sqlite")
+    }
+
+    pub fn heads(&self) -> PathBuf {
+        self.dir.path().join("audit-heads.jsonl")
+    }
+
+    /// The file as somebody has it who stands outside the house, triggers gone.
+    pub fn tamper(&self, sql: &str) {
+        let conn = Connection::open(self.file()).unwrap();
+        conn.execute_batch(
+            "DROP TRIGGER IF EXISTS audit_keeps_entries; DROP TRIGGER IF EXISTS audit_keeps_all;
+             DROP TRIGGER IF EXISTS heads_keep_entries; DROP TRIGGER IF EXISTS heads_keep_all;",
+        )
+        .unwrap();
+        conn.execute_batch(sql).unwrap();
+    }
+}
+
+pub fn open(dir: &Path) -> Ledger {
+    Ledger::open(&dir.join("ledger.sqlite"), &dir.join("keys")).unwrap()
+}
+
+/// A run with something in every field.
+pub fn run(actor: &str, question: &str) -> Run {
+    Run {
+        run_id: RunId::new(),
+        session_id: SessionId::new(),
+        thread_id: None,
+        request_id: RequestId::new(),
+        created_at: jiff::Timestamp::now(),
+        door: Door::Chat,
+        purpose: Purpose::Answer,
+        actor: actor.into(),
+        role: "analyst".into(),
+        dataset_id: "sales".into(),
+        dataset_version_hash: Some("v1".into()),
+        question: Some(question.into()),
+        reading: Some("orders by month".into()),
+        planner: Some("offline".into()),
+        query_mode: Some(QueryMode::Plan),
+        plan_json: Some(serde_json::to_value(QueryPlan::over("orders")).unwrap()),
+        sql_text: Some("select count(*) from orders".into()),
+        compiled_sql: Some("SELECT count(*) FROM orders WHERE total > $1".into()),
+        params: vec![Value::Float(0.1 + 0.2), Value::Int(i64::MAX), Value::Text("ä\0'\"".into()), Value::Null],
+        proposal_hash: Some("p".repeat(64)),
+        policy_fingerprint: "f".repeat(64),
+        contracts: vec![ContractUse { resource: "orders".into(), version: "1".into() }],
+        filtered_by: vec!["orders".into()],
+        status: Status::Succeeded,
+        assistant_message: "There are 42 orders.".into(),
+        result_json: Some(RawValue::from_string(r#"{"rows":[[42.000000000000001, 1e400]]}"#.into()).unwrap()),
+        clarification: None,
+        error_json: None,
+        exec_time_ms: Some(1.25),
+        timings: Timings { plan_ms: 0.5, check_ms: -0.0, run_ms: 1.25 },
+        sandbox_tier: Some("T1".into()),
+        unenforced: vec!["cpu".into()],
+        cost_usd: Some(0.0),
+    }
+}
