@@ -1,0 +1,98 @@
+//! One question back, with the readings to choose from; and the choice, when it comes.
+
+use super::Index;
+use super::catalog::{Catalog, TableId};
+use super::draft::Thing;
+use super::output::function_word;
+use super::query::{BoundBy, Pick, Trouble};
+use super::text::{fold, split_name, stem};
+use domain::Clarification;
+use domain::plan::AggregateFn;
+
+/// A reading to choose: how it is worded, and what it settles.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Choice {
+    pub words: String,
+    pub pick: Pick,
+}
+
+/// The question to ask about a trouble, if asking helps.
+pub(crate) fn question(index: &Index, trouble: &Trouble) -> Option<(String, Vec<Choice>)> {
+    let catalog = &index.catalog;
+    let (question, choices) = match trouble {
+        Trouble::Ambiguous(text, things) => {
+            let choice = |t: &Thing| Choice { words: in_words(catalog, *t), pick: Pick::Thing(text.clone(), *t) };
+            (format!("What does `{text}` mean here?"), things.iter().map(choice).collect::<Vec<_>>())
+        }
+        Trouble::WhichAggregate(text, _) => {
+            let functions = [AggregateFn::Avg, AggregateFn::Sum, AggregateFn::Max];
+            let choice = |f: AggregateFn| Choice {
+                words: format!("{} {text}", function_word(f)),
+                pick: Pick::Function(text.clone(), f),
+            };
+            (format!("Which figure of `{text}` do you mean?"), functions.into_iter().map(choice).collect())
+        }
+        Trouble::Ways(edges) => {
+            let choice = |e: &super::catalog::Edge| {
+                let words: Vec<String> = e.on.iter().flat_map(|(column, _)| split_name(column)).collect();
+                let via = format!("{} of {}", words.join(" "), catalog.table(e.many).name);
+                Choice { words: via, pick: Pick::Key(words.iter().map(|w| stem(w)).collect()) }
+            };
+            let tables = edges.first().map(|e| (catalog.table(e.many).name.as_str(), catalog.table(e.one).name.as_str()))?;
+            (format!("How should `{}` and `{}` be tied together?", tables.0, tables.1), edges.iter().map(choice).take(3).collect())
+        }
+        Trouble::RankedByWhat(Some(table)) => {
+            (format!("By what should `{}` be ranked?", catalog.table(*table).name), rankings(catalog, *table))
+        }
+        _ => return None,
+    };
+    (choices.len() > 1).then_some((question, choices))
+}
+
+pub(crate) fn clarification(question: String, choices: &[Choice]) -> Clarification {
+    Clarification { question, choices: choices.iter().map(|c| c.words.clone()).collect() }
+}
+
+/// The choice that a reply makes: its words, its number, or words that only one of them has.
+pub(crate) fn chosen(reply: &str, choices: &[Choice]) -> Option<Pick> {
+    let reply = fold(reply);
+    let ordinals = [["1", "first", "the first", "the first one"], ["2", "second", "the second", "the second one"], ["3", "third", "the third", "the third one"]];
+    let at = ordinals.iter().position(|names| names.contains(&reply.as_str()));
+    if let Some(choice) = at.and_then(|at| choices.get(at)) {
+        return Some(choice.pick.clone());
+    }
+    let fits = |c: &&Choice| {
+        let words = fold(&c.words);
+        words == reply || (!reply.is_empty() && reply.split(' ').all(|w| words.split(' ').any(|x| stem(x) == stem(w))))
+    };
+    let exact = choices.iter().find(|c| fold(&c.words) == reply);
+    let mut fitting = choices.iter().filter(fits);
+    let only = fitting.next().filter(|_| fitting.next().is_none());
+    exact.or(only).map(|c| c.pick.clone())
+}
+
+pub(crate) fn in_words(catalog: &Catalog, thing: Thing) -> String {
+    match thing {
+        Thing::Column(column) => {
+            let info = catalog.column(column);
+            format!("{} of {}", info.words.join(" "), catalog.table(info.table).words.join(" "))
+        }
+        Thing::Product(quantity, price) => {
+            let (q, p) = (catalog.column(quantity), catalog.column(price));
+            format!("{} × {} of {}", q.words.join(" "), p.words.join(" "), catalog.table(q.table).words.join(" "))
+        }
+    }
+}
+
+/// What rows of a table can be ranked by: measures of their own, then how many of something they have.
+fn rankings(catalog: &Catalog, table: TableId) -> Vec<Choice> {
+    let own = catalog.table(table).columns.iter().filter(|c| catalog.column(**c).is_measure()).map(|c| Choice {
+        words: catalog.column(*c).words.join(" "),
+        pick: Pick::Ranking(BoundBy::Thing(Thing::Column(*c))),
+    });
+    let having = catalog.edges.iter().filter(|e| e.one == table).map(|e| Choice {
+        words: format!("number of {}", catalog.table(e.many).words.join(" ")),
+        pick: Pick::Ranking(BoundBy::Rows(e.many)),
+    });
+    own.take(2).chain(having).take(3).collect()
+}

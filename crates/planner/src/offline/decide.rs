@@ -1,0 +1,97 @@
+//! Answer, ask or refuse.
+
+use super::bind::bind;
+use super::clarify::{self, Choice};
+use super::compile::Compiler;
+use super::draft::Draft;
+use super::explain::explain;
+use super::query::{Pick, Query, Trouble};
+use super::spans::{Span, annotate};
+use super::text::{Token, tokenise};
+use super::{Context, Index, Planned, followup, grammar, reading, refuse, sql};
+use domain::{QueryPlan, Turn};
+
+/// A question with what its words mean.
+pub(crate) struct Read {
+    pub draft: Draft,
+    pub spans: Vec<Span>,
+    pub hints: Vec<String>,
+}
+
+pub(crate) fn read(index: &Index, tokens: &[Token]) -> Read {
+    let spans = annotate(index, tokens);
+    let draft = grammar::read(index, &spans);
+    Read { draft, spans, hints: tokens.iter().map(|t| t.stem.clone()).collect() }
+}
+
+pub(crate) fn plan(index: &Index, question: &str, context: &Context<'_>) -> Planned {
+    if let Some(text) = sql::in_message(question) {
+        return Planned::Sql { text };
+    }
+    if let Some((asked, picks)) = settled(index, question, context) {
+        return finish(index, asked, &picks, context);
+    }
+    let tokens = tokenise(question);
+    if let Some(fault) = refuse::unreadable(&tokens) {
+        return Planned::Refuse(fault);
+    }
+    let read = followup::merged(index, read(index, &tokens), context.history);
+    finish(index, read, &[], context)
+}
+
+/// The question of the thread that this message answers a clarification of, with everything chosen.
+fn settled(index: &Index, reply: &str, context: &Context<'_>) -> Option<(Read, Vec<Pick>)> {
+    let last = context.history.last()?;
+    last.clarification.as_ref()?;
+    // Several clarifications in a row: each turn before the reply was a choice of its own.
+    let open = context.history.iter().rposition(|t| t.clarification.is_some() && !is_choice(context.history, t))?;
+    let (before, rest) = context.history.split_at_checked(open)?;
+    let first = rest.first()?;
+    let tokens = tokenise(&first.question);
+    let asked = followup::merged(index, read(index, &tokens), before);
+    let mut picks = Vec::new();
+    let replies = rest.iter().skip(1).map(|t| t.question.as_str()).chain([reply]);
+    for reply in replies {
+        let (_, choices) = trouble_of(index, &asked, &picks, context)?;
+        picks.push(clarify::chosen(reply, &choices)?);
+    }
+    Some((asked, picks))
+}
+
+/// Whether a turn's question was a choice offered by the turn before it.
+fn is_choice(history: &[Turn], turn: &Turn) -> bool {
+    let at = history.iter().position(|t| std::ptr::eq(t, turn));
+    let before = at.and_then(|at| at.checked_sub(1)).and_then(|at| history.get(at));
+    before.and_then(|t| t.clarification.as_ref()).is_some_and(|c| c.choices.contains(&turn.question))
+}
+
+fn trouble_of(index: &Index, read: &Read, picks: &[Pick], context: &Context<'_>) -> Option<(String, Vec<Choice>)> {
+    match attempt(index, read, picks, context) {
+        Ok(_) => None,
+        Err(trouble) => clarify::question(index, &trouble),
+    }
+}
+
+fn attempt(index: &Index, read: &Read, picks: &[Pick], context: &Context<'_>) -> Result<(Query, QueryPlan), Trouble> {
+    let query = bind(index, &read.draft, context.today, picks)?;
+    let mut hints = read.hints.clone();
+    hints.extend(picks.iter().flat_map(|p| if let Pick::Key(words) = p { words.clone() } else { Vec::new() }));
+    let plan = Compiler { catalog: &index.catalog, hints: &hints }.plan(&query)?;
+    Ok((query, plan))
+}
+
+fn finish(index: &Index, read: Read, picks: &[Pick], context: &Context<'_>) -> Planned {
+    if let Some(fault) = refuse::unexplained(index, &read.draft) {
+        return Planned::Refuse(fault);
+    }
+    match attempt(index, &read, picks, context) {
+        Ok((query, plan)) => {
+            let reading = reading::in_words(&index.catalog, &query);
+            Planned::Plan { plan: Box::new(plan), reading, explain: explain(index, &read.spans, &read.draft) }
+        }
+        Err(trouble) => match clarify::question(index, &trouble) {
+            Some((question, choices)) => Planned::Clarify(clarify::clarification(question, &choices)),
+            None => Planned::Refuse(refuse::trouble(index, &trouble)),
+        },
+    }
+}

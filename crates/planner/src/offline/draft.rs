@@ -1,0 +1,171 @@
+//! What a question asks, before its nouns are tied to one column each.
+
+use super::catalog::{Catalog, ColumnId, TableId};
+use super::numbers::Number;
+use super::time::When;
+use super::values::Owned;
+use domain::plan::{AggregateFn, DateUnit, Direction, Operator};
+
+/// Something with a value in each row: a column, or quantity × price where no column holds revenue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Thing {
+    Column(ColumnId),
+    Product(ColumnId, ColumnId),
+}
+
+impl Thing {
+    pub fn table(self, catalog: &Catalog) -> TableId {
+        match self {
+            Self::Column(column) | Self::Product(column, _) => catalog.column(column).table,
+        }
+    }
+    pub fn column(self) -> Option<ColumnId> {
+        match self {
+            Self::Column(column) => Some(column),
+            Self::Product(..) => None,
+        }
+    }
+    pub fn is_measure(self, catalog: &Catalog) -> bool {
+        self.column().is_none_or(|c| catalog.column(c).is_measure())
+    }
+    pub fn is_additive(self, catalog: &Catalog) -> bool {
+        self.column().is_none_or(|c| catalog.column(c).is_additive())
+    }
+}
+
+/// A phrase of the question that names a table or a column, with everything that it may name.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Noun {
+    pub text: String,
+    pub tables: Vec<(TableId, f32)>,
+    pub things: Vec<(Thing, f32)>,
+    /// The table that the question says it belongs to: "name of the customer".
+    pub owner: Option<TableId>,
+}
+
+impl Noun {
+    /// The table that this most likely names, unless it more likely names a column.
+    pub fn table(&self) -> Option<TableId> {
+        let best = |weights: &mut dyn Iterator<Item = f32>| weights.fold(0.0_f32, f32::max);
+        let table = best(&mut self.tables.iter().map(|(_, w)| *w));
+        let thing = best(&mut self.things.iter().map(|(_, w)| *w));
+        let first = self.tables.iter().find(|(_, w)| *w == table)?;
+        (table >= thing).then_some(first.0)
+    }
+    pub fn is_column(&self) -> bool {
+        !self.things.is_empty() && self.table().is_none()
+    }
+    pub fn belongs_to(&self, table: TableId, catalog: &Catalog) -> bool {
+        self.things.iter().any(|(t, _)| t.table(catalog) == table)
+    }
+    pub fn any(&self, test: impl Fn(Thing) -> bool) -> bool {
+        self.things.iter().any(|(t, w)| *w > 0.6 && test(*t))
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Asked {
+    Column(Noun),
+    /// Rows of a table, by what they are called. `brief` shows nothing else of them.
+    Entity { table: TableId, brief: bool },
+    CountRows(TableId),
+    CountDistinct(Noun),
+    Aggregate(AggregateFn, Noun),
+}
+
+impl Asked {
+    pub fn is_aggregate(&self) -> bool {
+        matches!(self, Self::CountRows(_) | Self::CountDistinct(_) | Self::Aggregate(..))
+    }
+}
+
+/// One answer row for each …
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Key {
+    Column(Noun),
+    Entity(TableId),
+    Bucket(DateUnit),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum By {
+    Column(Noun),
+    Aggregate(AggregateFn, Noun),
+    Rows(TableId),
+    /// How often each answer row occurs: "most common".
+    Occurrences,
+    /// The first of these measures that the subject has: "cheapest".
+    Measured(&'static [&'static str]),
+    Time,
+    /// What is shown first.
+    Shown,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Order {
+    pub by: By,
+    pub direction: Direction,
+    /// "top 5 by revenue" also shows the revenue; "the cheapest" shows no price.
+    pub shown: bool,
+}
+
+/// What a comparison compares with.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Bound {
+    Number(Number),
+    Range(Number, Number),
+    /// The average (or another aggregate) over all rows.
+    Aggregate(AggregateFn),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Left {
+    Column(Noun),
+    Aggregate(AggregateFn, Noun),
+    Measured(&'static [&'static str]),
+    /// An amount of money of the subject: "orders over $1,000".
+    Money,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Filter {
+    Compare { left: Left, op: Operator, bound: Bound, text: String },
+    /// Any of these values, each with the columns that own it.
+    Values { options: Vec<Vec<Owned>>, column: Option<Noun>, negated: bool, text: String, near: Option<TableId> },
+    /// Text that no column is known to hold, of a column that the question names.
+    Text { column: Noun, pattern: String, like: bool, negated: bool },
+    Time { when: When, column: Option<Noun>, near: Option<TableId> },
+    Flag { column: Noun, value: bool },
+    Missing { column: Noun, present: bool },
+    Related { table: TableId, negated: bool, count: Option<(Operator, u64)>, inner: Vec<Filter> },
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Draft {
+    pub asked: Vec<Asked>,
+    /// What the rows are about.
+    pub subject: Option<TableId>,
+    pub keys: Vec<Key>,
+    pub filters: Vec<Filter>,
+    pub orders: Vec<Order>,
+    pub limit: Option<u64>,
+    /// "top 5", "best": ranked, and the question does not say by what.
+    pub ranked: Option<Direction>,
+    pub distinct: bool,
+    /// Words that no rule could use.
+    pub unexplained: Vec<String>,
+    /// Words for what no plan of ours can express.
+    pub beyond: Vec<String>,
+    /// Begins like a remark on the answer before.
+    pub continues: bool,
+    /// Adds to what was asked before rather than replacing it.
+    pub adds: bool,
+    /// Values that were named for a column that does not hold them.
+    pub absent: Vec<(String, String)>,
+}
+
+impl Draft {
+    pub fn has_aggregate(&self) -> bool {
+        self.asked.iter().any(Asked::is_aggregate)
+    }
+}

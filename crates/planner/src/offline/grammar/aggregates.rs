@@ -1,0 +1,129 @@
+//! "how many orders", "average price", "maximum and minimum age", "how much did we sell".
+
+use super::{Parser, Zone};
+use crate::offline::cues::Cue;
+use crate::offline::draft::{Asked, Noun, Thing};
+use domain::plan::AggregateFn;
+
+impl Parser<'_> {
+    /// "how many …", "number of …".
+    pub(super) fn count(&mut self) -> bool {
+        if !matches!(self.cue(self.at), Some(Cue::Count)) || self.zone == Zone::Body && self.draft.has_aggregate() {
+            return false;
+        }
+        if !self.joins_request(self.at) {
+            return false;
+        }
+        let start = self.at;
+        self.at = self.skip(self.at + 1, &[Cue::Of, Cue::Is, Cue::Count]);
+        // "how many completed orders": the value before the noun is a condition.
+        while self.span(self.at).is_some_and(|s| !s.is_noun()) && self.values() {}
+        let Some((asked, next)) = self.counted(self.at) else {
+            self.at = start;
+            return false;
+        };
+        if let Asked::CountRows(table) = asked {
+            self.draft.subject.get_or_insert(table);
+            self.near = Some(table);
+        }
+        self.draft.asked.push(asked);
+        self.at = next;
+        true
+    }
+
+    /// What is counted at a place: rows of a table, different values of a column, or units.
+    pub(super) fn counted(&self, from: usize) -> Option<(Asked, usize)> {
+        let mut at = self.skip(from, &[Cue::Of, Cue::Is, Cue::Both, Cue::Count]);
+        let distinct = self.cue(at) == Some(Cue::Distinct);
+        if distinct {
+            at = self.skip(at + 1, &[Cue::Of]);
+        }
+        let (noun, next) = self.noun_at(at)?;
+        if let Some(table) = noun.table() {
+            return Some((Asked::CountRows(table), next));
+        }
+        let catalog = self.catalog();
+        if noun.any(|t| t.is_measure(catalog)) && !distinct {
+            let counts = noun.any(|t| t.is_additive(catalog));
+            return counts.then_some((Asked::Aggregate(AggregateFn::Sum, noun), next));
+        }
+        Some((Asked::CountDistinct(noun), next))
+    }
+
+    /// "average price", "total revenue and quantity", "minimum, maximum and average age".
+    pub(super) fn aggregate(&mut self) -> bool {
+        let Some((functions, nouns, next)) = self.aggregate_at(self.at) else { return false };
+        if self.zone == Zone::Body && !self.draft.asked.is_empty() || !self.joins_request(self.at) {
+            return false;
+        }
+        for noun in &nouns {
+            for function in &functions {
+                self.draft.asked.push(Asked::Aggregate(*function, noun.clone()));
+            }
+        }
+        if let Some(owner) = nouns.iter().find_map(|n| n.owner) {
+            self.draft.subject.get_or_insert(owner);
+            self.near = Some(owner);
+        }
+        self.at = next;
+        true
+    }
+
+    /// Aggregate words and the measures that follow them.
+    pub(super) fn aggregate_at(&self, from: usize) -> Option<(Vec<AggregateFn>, Vec<Noun>, usize)> {
+        let mut functions = vec![self.function(from)?];
+        let mut at = from + 1;
+        loop {
+            let next = self.skip(at, &[Cue::And, Cue::Comma]);
+            match self.function(next) {
+                Some(function) => functions.push(function),
+                None => break,
+            }
+            at = next + 1;
+        }
+        let (first, mut at) = self.measure_at(at)?;
+        let mut nouns = vec![first];
+        // "average age and salary": a further measure is meant the same way.
+        while matches!(self.cue(at), Some(Cue::And | Cue::Comma)) {
+            let next = self.skip(at, &[Cue::And, Cue::Comma]);
+            match self.measure_at(next) {
+                Some((noun, end)) if !self.is_compared(end) => {
+                    nouns.push(noun);
+                    at = end;
+                }
+                _ => break,
+            }
+        }
+        Some((functions, nouns, at))
+    }
+
+    fn function(&self, at: usize) -> Option<AggregateFn> {
+        match self.cue(at)? {
+            Cue::Aggregate(function) => Some(function),
+            Cue::HowMuch => Some(AggregateFn::Sum),
+            _ => None,
+        }
+    }
+
+    /// A noun with numbers or moments in it, behind filler.
+    pub(super) fn measure_at(&self, from: usize) -> Option<(Noun, usize)> {
+        let at = self.skip(from, &[Cue::Of, Cue::Is, Cue::In]);
+        let (mut noun, next) = self.noun_at(at)?;
+        let catalog = self.catalog();
+        let named_table = noun.tables.iter().any(|(_, w)| *w >= 0.95);
+        let usable = |thing: Thing| {
+            let moment = thing.column().is_some_and(|c| {
+                let column = catalog.column(c);
+                column.kind == crate::offline::catalog::ColumnKind::Time || column.is_year
+            });
+            thing.is_measure(catalog) || moment
+        };
+        // A word that is a table's name is no measure only because a column has it too.
+        noun.things.retain(|(thing, w)| usable(*thing) && (!named_table || *w >= 0.7));
+        if noun.things.is_empty() {
+            return None;
+        }
+        noun.tables.clear();
+        Some((noun, next))
+    }
+}

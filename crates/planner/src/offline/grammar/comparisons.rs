@@ -1,0 +1,192 @@
+//! "price over 100", "more than 5 orders", "older than 30", "above average".
+
+use super::{Parser, Zone};
+use crate::offline::catalog::ColumnKind;
+use crate::offline::cues::Cue;
+use crate::offline::draft::{Bound, Filter, Left, Noun, Thing};
+use crate::offline::numbers::Number;
+use crate::offline::spans::{Meaning, Span};
+use domain::plan::Operator;
+
+impl Parser<'_> {
+    /// A column, or an aggregate of one, and what is said of it: "price is over 100",
+    /// "total amount above 500", "created before 2020", "status is not open".
+    pub(super) fn condition(&mut self) -> bool {
+        if let Some((functions, nouns, end)) = self.aggregate_at(self.at)
+            && let ([function], [noun]) = (functions.as_slice(), nouns.as_slice())
+            && let Some((op, bound, next)) = self.bound_at(end)
+        {
+            let left = Left::Aggregate(*function, noun.clone());
+            self.compare(left, op, bound, next);
+            return true;
+        }
+        let Some((noun, end)) = self.noun_at(self.at) else { return false };
+        if noun.things.is_empty() {
+            return false;
+        }
+        self.number_condition(&noun, end) || self.time_condition(&noun, end) || self.text_condition(&noun, end)
+    }
+
+    fn number_condition(&mut self, noun: &Noun, end: usize) -> bool {
+        let catalog = self.catalog();
+        // A key is compared only where it is named in full.
+        let numeric = |(thing, weight): &(Thing, f32)| {
+            thing.column().map(|c| catalog.column(c)).is_none_or(|info| {
+                (info.kind == ColumnKind::Number || info.is_year) && (!info.is_key || *weight >= 0.9)
+            })
+        };
+        let mut noun = noun.clone();
+        noun.things.retain(numeric);
+        if noun.things.is_empty() {
+            return false;
+        }
+        noun.tables.clear();
+        if let Some((op, bound, next)) = self.bound_at(end) {
+            let next = self.said_again(&noun, &bound, next);
+            // "above the average of …": an average over some rows only, which no rule reads.
+            if matches!(bound, Bound::Aggregate(_)) && matches!(self.cue(next), Some(Cue::Of | Cue::In | Cue::From)) {
+                return false;
+            }
+            self.compare(Left::Column(noun), op, bound, next);
+            return true;
+        }
+        // "age 30", "price is 5": a number right behind a column is its value.
+        let at = self.skip_be(end);
+        match self.number(at) {
+            Some(number) if self.zone == Zone::Body || at > end => {
+                self.compare(Left::Column(noun), Operator::Equal, Bound::Number(number), at + 1);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn time_condition(&mut self, noun: &Noun, end: usize) -> bool {
+        let catalog = self.catalog();
+        let moment = |thing: Thing| {
+            thing.column().is_some_and(|c| catalog.column(c).kind == ColumnKind::Time || catalog.column(c).is_year)
+        };
+        let at = self.skip(end, &[Cue::Is, Cue::In]);
+        let Some(when) = self.span(at).and_then(Span::time) else { return false };
+        if !noun.any(moment) {
+            return false;
+        }
+        let mut column = noun.clone();
+        column.things.retain(|(t, _)| moment(*t));
+        column.tables.clear();
+        self.push_filter(Filter::Time { when: when.clone(), column: Some(column), near: self.near });
+        self.at = at + 1;
+        true
+    }
+
+    /// A comparison that does not name its column first.
+    pub(super) fn comparison(&mut self) -> bool {
+        if let Some(Meaning::Comparative(measures, op)) = self.meaning(|m| matches!(m, Meaning::Comparative(..))) {
+            let at = self.skip(self.at + 1, &[]);
+            let bound = match (self.number(at), self.cue(at)) {
+                (Some(number), _) => Bound::Number(number),
+                (None, Some(Cue::Aggregate(function))) => Bound::Aggregate(function),
+                _ => return false,
+            };
+            let end = if self.span(at + 1).is_some_and(|s| ["years", "year", "age"].contains(&s.text.as_str())) { at + 2 } else { at + 1 };
+            let end = if self.span(end).is_some_and(|s| s.text == "old") { end + 1 } else { end };
+            self.compare(Left::Measured(measures), op, bound, end);
+            return true;
+        }
+        let Some((op, bound, next)) = self.bound_at(self.at) else { return false };
+        match bound {
+            Bound::Number(number) => self.number_first(op, number, next),
+            _ => match self.measure_at(next) {
+                Some((noun, end)) => {
+                    self.compare(Left::Column(noun), op, bound, end);
+                    true
+                }
+                None => false,
+            },
+        }
+    }
+
+    /// "more than 5 orders" counts rows; "over 100 dollars", "at least 3 units" measure.
+    fn number_first(&mut self, op: Operator, number: Number, next: usize) -> bool {
+        let at = self.skip(next, &[Cue::Distinct, Cue::In, Cue::Of]);
+        if let Some((noun, end)) = self.noun_at(at) {
+            if let (Some(table), Some(n)) = (noun.table(), whole(number.value)) {
+                if self.draft.subject == Some(table) || self.draft.subject.is_none() {
+                    return false;
+                }
+                let count = Some((op, n));
+                self.draft.filters.push(Filter::Related { table, negated: false, count, inner: Vec::new() });
+                self.near = Some(table);
+                self.at = end;
+                return true;
+            }
+            if let Some((measure, end)) = self.measure_at(at) {
+                self.compare(Left::Column(measure), op, Bound::Number(number), end);
+                return true;
+            }
+        }
+        if number.money {
+            self.compare(Left::Money, op, Bound::Number(number), next);
+            return true;
+        }
+        false
+    }
+
+    fn compare(&mut self, left: Left, op: Operator, bound: Bound, next: usize) {
+        let words = self.spans.get(self.at..next).unwrap_or_default().iter().map(|s| s.text.as_str());
+        let text = words.collect::<Vec<_>>().join(" ");
+        self.enter(Zone::Body);
+        self.push_filter(Filter::Compare { left, op, bound, text });
+        self.at = next;
+    }
+
+    /// "is over 100", "between 5 and 10", "above the average": operator, bound and end.
+    fn bound_at(&self, from: usize) -> Option<(Operator, Bound, usize)> {
+        let at = self.skip_be(from);
+        if let (Some(number), Some(Cue::OrBeyond(op))) = (self.number(at), self.cue(at + 1)) {
+            return Some((op, Bound::Number(number), at + 2));
+        }
+        match self.cue(at)? {
+            // "only one", "just 2".
+            Cue::Continue => Some((Operator::Equal, Bound::Number(self.number(at + 1)?), at + 2)),
+            Cue::Compare(op) => {
+                let next = self.skip(at + 1, &[Cue::Of]);
+                if let Some(number) = self.number(next) {
+                    return Some((op, Bound::Number(number), next + 1));
+                }
+                match self.cue(next)? {
+                    Cue::Aggregate(function) if op != Operator::Equal => Some((op, Bound::Aggregate(function), next + 1)),
+                    _ => None,
+                }
+            }
+            Cue::Between => {
+                let low = self.number(self.skip(at + 1, &[]))?;
+                let and = self.skip(at + 1, &[]) + 1;
+                let joined = self.cue(and) == Some(Cue::And) || self.span(and).is_some_and(|s| s.text == "to");
+                let high = self.number(and + 1).filter(|_| joined)?;
+                Some((Operator::Between, Bound::Range(low, high), and + 2))
+            }
+            _ => None,
+        }
+    }
+
+    /// "price above the average price": where the measure is said again, it ends there.
+    fn said_again(&self, noun: &Noun, bound: &Bound, next: usize) -> usize {
+        match (bound, self.measure_at(next)) {
+            (Bound::Aggregate(_), Some((again, end))) if again.things.iter().any(|t| noun.things.contains(t)) => end,
+            _ => next,
+        }
+    }
+
+    pub(super) fn is_compared(&self, at: usize) -> bool {
+        self.bound_at(at).is_some()
+    }
+
+    fn meaning(&self, test: impl Fn(&Meaning) -> bool) -> Option<Meaning> {
+        self.span(self.at)?.meanings.iter().find(|m| test(m)).cloned()
+    }
+}
+
+fn whole(value: f64) -> Option<u64> {
+    (value.fract() == 0.0 && (0.0..1e9).contains(&value)).then_some(value as u64)
+}

@@ -1,0 +1,196 @@
+//! Clause grammar: spans to a draft.
+//!
+//! The question is read from left to right. At each place the first rule that applies takes its
+//! words; what no rule takes is unexplained, and unexplained words refuse the question.
+
+mod aggregates;
+mod comparisons;
+mod groups;
+mod negation;
+mod nouns;
+mod orders;
+mod superlatives;
+mod values;
+
+use super::Index;
+use super::catalog::{Catalog, TableId};
+use super::cues::Cue;
+use super::draft::{Draft, Filter};
+use super::numbers::Number;
+use super::spans::{Meaning, Span};
+use domain::plan::Direction;
+
+/// Where in the question we are: naming what is asked for, or limiting it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Zone {
+    Head,
+    Body,
+}
+
+pub(crate) struct Parser<'a> {
+    index: &'a Index,
+    spans: &'a [Span],
+    at: usize,
+    zone: Zone,
+    draft: Draft,
+    /// "top 5": a ranking whose measure is still to come.
+    ranked: Option<Direction>,
+    /// The table named last: what follows is most likely about it.
+    near: Option<TableId>,
+    /// True behind "which", "who", "what are": the answer is what rows are called by.
+    which: bool,
+}
+
+/// Reads spans into a draft.
+pub(crate) fn read(index: &Index, spans: &[Span]) -> Draft {
+    let parser = Parser {
+        index,
+        spans,
+        at: 0,
+        zone: Zone::Head,
+        draft: Draft::default(),
+        ranked: None,
+        near: None,
+        which: false,
+    };
+    parser.run()
+}
+
+impl<'a> Parser<'a> {
+    /// In this order: longer and stricter forms first.
+    const RULES: [fn(&mut Self) -> bool; 14] = [
+        Self::beyond,
+        Self::ranking,
+        Self::count,
+        Self::aggregate,
+        Self::superlative,
+        Self::sorting,
+        Self::negation,
+        Self::condition,
+        Self::comparison,
+        Self::grouping,
+        Self::period,
+        Self::values,
+        Self::noun,
+        Self::glue,
+    ];
+
+    fn run(mut self) -> Draft {
+        while self.at < self.spans.len() {
+            let before = self.at;
+            if !Self::RULES.iter().any(|rule| rule(&mut self)) {
+                self.unexplained();
+            }
+            if self.at <= before {
+                self.at = before + 1;
+            }
+        }
+        self.finish_ranking();
+        self.draft
+    }
+
+    fn catalog(&self) -> &'a Catalog {
+        &self.index.catalog
+    }
+
+    fn span(&self, at: usize) -> Option<&'a Span> {
+        self.spans.get(at)
+    }
+
+    fn cue(&self, at: usize) -> Option<Cue> {
+        self.span(at).and_then(Span::cue)
+    }
+
+    fn number(&self, at: usize) -> Option<Number> {
+        self.span(at).and_then(Span::number)
+    }
+
+    fn unexplained(&mut self) {
+        if let Some(span) = self.span(self.at) {
+            self.draft.unexplained.push(span.text.clone());
+        }
+        self.at += 1;
+    }
+
+    /// The place of the next span that is not filler: articles, "of", "is", "the number of" ….
+    fn skip(&self, from: usize, filler: &[Cue]) -> usize {
+        let mut at = from;
+        while self.span(at).is_some_and(|s| s.is_stop() || s.cue().is_some_and(|c| filler.contains(&c) && !s.is_noun())) {
+            at += 1;
+        }
+        at
+    }
+
+    /// Like `skip`, but past "is", "of" and articles only: what stands right behind a noun.
+    fn skip_be(&self, from: usize) -> usize {
+        let article = |s: &Span| s.is_stop() && ["the", "a", "an"].contains(&s.text.as_str());
+        let mut at = from;
+        while self.span(at).is_some_and(|s| article(s) || matches!(s.cue(), Some(Cue::Is | Cue::Of)) && !s.is_noun()) {
+            at += 1;
+        }
+        at
+    }
+
+    /// Whether the place is the start of the request or joined to what was asked before.
+    fn joins_request(&self, at: usize) -> bool {
+        let before = (0..at).rev().find(|i| self.span(*i).is_some_and(|s| !s.is_stop()));
+        let cue = before.and_then(|i| self.cue(i));
+        self.draft.asked.is_empty() || matches!(cue, Some(Cue::And | Cue::Comma | Cue::Show | Cue::Which | Cue::Both))
+    }
+
+    fn push_filter(&mut self, filter: Filter) {
+        // What follows "without orders" limits the orders, not what they are missing from.
+        match self.draft.filters.last_mut() {
+            Some(Filter::Related { inner, negated: true, .. }) if self.zone == Zone::Body => inner.push(filter),
+            _ => self.draft.filters.push(filter),
+        }
+    }
+
+    /// Words for what rows can't answer, or what plans can't say yet.
+    fn beyond(&mut self) -> bool {
+        let Some(span) = self.span(self.at) else { return false };
+        if span.cue() != Some(Cue::Beyond) || span.is_noun() || span.values().next().is_some() {
+            return false;
+        }
+        self.draft.beyond.push(span.text.clone());
+        self.at += 1;
+        true
+    }
+
+    /// A period: "in 2024", "last month", "since March".
+    fn period(&mut self) -> bool {
+        let Some(when) = self.span(self.at).and_then(Span::time) else { return false };
+        self.push_filter(Filter::Time { when: when.clone(), column: None, near: self.near });
+        self.at += 1;
+        true
+    }
+
+    /// Words that only hold the others together.
+    fn glue(&mut self) -> bool {
+        let Some(span) = self.span(self.at) else { return false };
+        let first = self.at == 0;
+        match span.cue() {
+            Some(Cue::Which) => {
+                self.which = true;
+                self.enter(if self.draft.asked.is_empty() { Zone::Head } else { Zone::Body });
+            }
+            Some(Cue::Show) if self.draft.asked.is_empty() => self.enter(Zone::Head),
+            Some(Cue::Clause) if !self.draft.asked.is_empty() => self.enter(Zone::Body),
+            Some(Cue::Distinct) => self.draft.distinct = true,
+            Some(Cue::Continue) if self.at <= 1 => self.draft.continues = true,
+            Some(Cue::Instead) => self.draft.continues = true,
+            Some(Cue::Also) => self.draft.adds = true,
+            Some(Cue::And) if first => self.draft.continues = true,
+            Some(Cue::And | Cue::Comma | Cue::Of | Cue::In | Cue::From | Cue::Is | Cue::Clause | Cue::Show) => {}
+            Some(_) => return false,
+            None if span.meanings.contains(&Meaning::Stop) => {}
+            None => return false,
+        }
+        self.at += 1;
+        true
+    }
+
+    fn enter(&mut self, zone: Zone) {
+        self.zone = zone;
+    }
+}

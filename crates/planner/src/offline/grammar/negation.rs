@@ -1,0 +1,58 @@
+//! "not completed", "without orders", "who never ordered", "except Germany".
+
+use super::{Parser, Zone};
+use crate::offline::catalog::ColumnKind;
+use crate::offline::cues::Cue;
+use crate::offline::draft::Filter;
+use crate::offline::spans::Span;
+
+impl Parser<'_> {
+    pub(super) fn negation(&mut self) -> bool {
+        match self.cue(self.at) {
+            Some(Cue::Not) => self.not(),
+            Some(Cue::Without) => self.without(),
+            _ => false,
+        }
+    }
+
+    fn not(&mut self) -> bool {
+        let at = self.skip(self.at + 1, &[Cue::In, Cue::From, Cue::Is, Cue::Of]);
+        if self.span(at).is_some_and(|s| s.values().next().is_some()) {
+            self.at = at;
+            return self.value_list(None, true);
+        }
+        let Some((noun, next)) = self.noun_at(at) else { return false };
+        let catalog = self.catalog();
+        if noun.any(|t| t.column().is_some_and(|c| catalog.column(c).kind == ColumnKind::Flag)) {
+            self.push_filter(Filter::Flag { column: noun, value: false });
+            self.at = next;
+            return true;
+        }
+        false
+    }
+
+    fn without(&mut self) -> bool {
+        let at = self.skip(self.at + 1, &[Cue::In, Cue::Is]);
+        if self.span(at).is_some_and(|s| !s.is_noun() && s.values().next().is_some()) {
+            return false;
+        }
+        let Some((noun, next)) = self.noun_at(at) else { return false };
+        self.enter(Zone::Body);
+        if let Some(table) = noun.table() {
+            if self.draft.subject.is_none() || self.draft.subject == Some(table) {
+                return false;
+            }
+            self.draft.filters.push(Filter::Related { table, negated: true, count: None, inner: Vec::new() });
+            self.near = Some(table);
+        } else {
+            // "without a status of open" is about the value, which this rule does not read.
+            let followed = self.span(self.skip(next, &[Cue::Of, Cue::Is])).is_some_and(|s: &Span| s.values().next().is_some());
+            if followed || self.is_compared(next) {
+                return false;
+            }
+            self.draft.filters.push(Filter::Missing { column: noun, present: false });
+        }
+        self.at = next;
+        true
+    }
+}

@@ -1,0 +1,130 @@
+//! Nouns: what is asked for, what it belongs to, what else takes part.
+
+use super::{Parser, Zone};
+use crate::offline::catalog::{ColumnKind, TableId};
+use crate::offline::cues::Cue;
+use crate::offline::draft::{Asked, Filter, Noun, Thing};
+use crate::offline::spans::{Meaning, Span};
+
+impl Parser<'_> {
+    /// The noun at a place and where it ends. "customer name" is one noun: a name that belongs to
+    /// customers.
+    pub(super) fn noun_at(&self, at: usize) -> Option<(Noun, usize)> {
+        let span = self.span(at).filter(|s| s.is_noun())?;
+        let noun = noun(span);
+        if let (Some(owner), Some(next)) = (noun.table(), self.span(at + 1)) {
+            let mut owned = self::noun(next);
+            owned.things.retain(|(thing, _)| thing.table(self.catalog()) == owner);
+            owned.tables.clear();
+            if !owned.things.is_empty() && next.cue().is_none() {
+                owned.owner = Some(owner);
+                owned.text = format!("{} {}", noun.text, owned.text);
+                return Some((owned, at + 2));
+            }
+        }
+        Some((noun, at + 1))
+    }
+
+    /// The table that is named at a place, behind filler.
+    pub(super) fn table_at(&self, from: usize) -> Option<(TableId, usize)> {
+        let at = self.skip(from, &[Cue::Distinct, Cue::Is]);
+        let (noun, next) = self.noun_at(at)?;
+        Some((noun.table()?, next))
+    }
+
+    /// A table or a column that no stricter rule has used.
+    pub(super) fn noun(&mut self) -> bool {
+        let Some((noun, next)) = self.noun_at(self.at) else { return false };
+        let preceded = self.at.checked_sub(1).and_then(|at| self.cue(at));
+        match noun.table() {
+            Some(table) => self.table_noun(table, &noun, preceded),
+            None => {
+                if !self.column_noun(noun, next) {
+                    return false;
+                }
+            }
+        }
+        self.at = next;
+        true
+    }
+
+    fn table_noun(&mut self, table: TableId, noun: &Noun, preceded: Option<Cue>) {
+        let owns = matches!(preceded, Some(Cue::Of | Cue::In | Cue::From | Cue::Each)) || !self.draft.asked.is_empty();
+        self.near = Some(table);
+        if self.draft.asked.is_empty() && self.zone == Zone::Head {
+            self.draft.asked.push(Asked::Entity { table, brief: self.which });
+            self.draft.subject = Some(table);
+        } else if self.draft.subject.is_none() && owns {
+            self.draft.subject = Some(table);
+            self.own_asked(table);
+        } else if self.draft.subject != Some(table) {
+            let joined = matches!(preceded, Some(Cue::And | Cue::Comma)) && self.zone == Zone::Head;
+            if joined && !self.draft.has_aggregate() {
+                self.draft.asked.push(Asked::Entity { table, brief: true });
+            } else {
+                self.own_asked(table);
+                self.draft.filters.push(Filter::Related { table, negated: false, count: None, inner: Vec::new() });
+            }
+        }
+        // "sales by region": a word that also names a measure is kept for whoever needs one.
+        if let [Asked::Entity { .. }] = self.draft.asked.as_slice()
+            && noun.any(|t| t.is_measure(self.catalog()))
+        {
+            self.draft.asked = vec![Asked::Column(Noun { owner: None, ..noun.clone() })];
+            self.draft.subject = None;
+        }
+    }
+
+    /// "name and price of products": columns asked for before belong to the table named now.
+    fn own_asked(&mut self, table: TableId) {
+        let catalog = self.catalog();
+        for asked in &mut self.draft.asked {
+            if let Asked::Column(noun) | Asked::Aggregate(_, noun) | Asked::CountDistinct(noun) = asked
+                && noun.owner.is_none()
+            {
+                if noun.belongs_to(table, catalog) {
+                    noun.owner = Some(table);
+                } else if matches!(noun.text.as_str(), "name" | "names") {
+                    // What it has instead of a name: a title, a label.
+                    noun.things = catalog.table(table).display.iter().map(|c| (Thing::Column(*c), 1.0)).take(1).collect();
+                    noun.owner = Some(table);
+                }
+            }
+        }
+    }
+
+    fn column_noun(&mut self, noun: Noun, next: usize) -> bool {
+        let catalog = self.catalog();
+        let flag = noun.any(|t| t.column().is_some_and(|c| catalog.column(c).kind == ColumnKind::Flag));
+        if flag && (self.zone == Zone::Body || self.table_at(next).is_some()) {
+            self.push_filter(Filter::Flag { column: noun, value: true });
+            return true;
+        }
+        if self.zone == Zone::Body {
+            return false;
+        }
+        // "total enrollment of all schools": not asked for, and no rule knows what else it is.
+        if self.draft.has_aggregate() && !self.joins_request(self.at) {
+            return false;
+        }
+        if let (Some(owner), None) = (noun.owner, self.draft.subject) {
+            self.draft.subject = Some(owner);
+            self.near = Some(owner);
+        }
+        self.draft.asked.push(Asked::Column(noun));
+        true
+    }
+}
+
+pub(super) fn noun(span: &Span) -> Noun {
+    let things = span.meanings.iter().filter_map(|m| match m {
+        Meaning::Column(column, weight) => Some((Thing::Column(*column), *weight)),
+        Meaning::Product(quantity, price, weight) => Some((Thing::Product(*quantity, *price), *weight)),
+        _ => None,
+    });
+    let tables: Vec<(TableId, f32)> = span.tables().collect();
+    // A word that is a table's whole name is not meant for a column that only has it as a part.
+    let whole = tables.iter().any(|(_, w)| *w >= 0.95);
+    let things = things.filter(|(_, w)| !whole || *w >= 0.7);
+    Noun { text: span.text.to_lowercase(), things: things.collect(), tables, owner: None }
+}

@@ -1,0 +1,71 @@
+//! "sorted by price descending", "in descending order of age", "alphabetically".
+
+use super::{Parser, Zone};
+use crate::offline::cues::Cue;
+use crate::offline::draft::{By, Order};
+use domain::plan::Direction;
+
+impl Parser<'_> {
+    pub(super) fn sorting(&mut self) -> bool {
+        match self.cue(self.at) {
+            Some(Cue::OrderBy) => self.order_by(),
+            Some(Cue::Sorted(direction)) => self.sorted(direction),
+            Some(Cue::Alphabetical) => {
+                let of = self.order_key(self.at + 1, &[Cue::Of, Cue::By]);
+                let (by, next) = of.unwrap_or((By::Shown, self.at + 1));
+                self.sort(by, Direction::Asc, next);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn order_by(&mut self) -> bool {
+        let from = self.at + 1;
+        let mut at = self.skip(from, &[]);
+        let mut stated = None;
+        if let Some(Cue::Sorted(direction)) = self.cue(at) {
+            stated = Some(direction);
+            at = self.skip(at + 1, &[Cue::Of]);
+        }
+        let Some((by, next)) = self.order_key(at, &[]) else { return false };
+        self.sort(by, stated.unwrap_or(Direction::Asc), next);
+        true
+    }
+
+    /// A direction on its own: of the order just named, of the one that follows, or of what is shown.
+    fn sorted(&mut self, direction: Direction) -> bool {
+        if let Some((by, next)) = self.of_key(self.at + 1) {
+            self.sort(by, direction, next);
+            return true;
+        }
+        let next = if matches!(self.cue(self.at + 1), Some(Cue::Alphabetical)) { self.at + 2 } else { self.at + 1 };
+        match self.draft.orders.last_mut() {
+            Some(order) => {
+                order.direction = direction;
+                self.at = next;
+            }
+            None => self.sort(By::Shown, direction, next),
+        }
+        true
+    }
+
+    fn of_key(&self, from: usize) -> Option<(By, usize)> {
+        matches!(self.cue(from), Some(Cue::Of | Cue::By)).then(|| self.order_key(from, &[Cue::Of, Cue::By])).flatten()
+    }
+
+    fn order_key(&self, from: usize, filler: &[Cue]) -> Option<(By, usize)> {
+        let at = self.skip(from, filler);
+        if let Some(found) = self.ranking_measure(at) {
+            return Some(found);
+        }
+        let (noun, next) = self.noun_at(at)?;
+        noun.is_column().then_some((By::Column(noun), next))
+    }
+
+    fn sort(&mut self, by: By, direction: Direction, next: usize) {
+        self.draft.orders.push(Order { by, direction, shown: false });
+        self.enter(Zone::Body);
+        self.at = next;
+    }
+}

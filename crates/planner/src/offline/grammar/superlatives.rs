@@ -1,0 +1,137 @@
+//! "the highest price", "most orders", "cheapest product", "latest order", "top 5 … by …".
+
+use super::{Parser, Zone};
+use crate::offline::cues::Cue;
+use crate::offline::draft::{Asked, By, Order};
+use crate::offline::spans::Meaning;
+use domain::plan::{AggregateFn, Direction};
+
+impl Parser<'_> {
+    /// "top 5", "best", "first 10", "the 3 cheapest".
+    pub(super) fn ranking(&mut self) -> bool {
+        if let Some(Cue::Top(direction)) = self.cue(self.at) {
+            let count = self.number(self.at + 1).and_then(|n| n.count());
+            let named_first = self.span(self.at).is_some_and(|s| s.text.eq_ignore_ascii_case("first"));
+            if named_first && count.is_none() || self.span(self.at).is_some_and(|s| s.is_noun()) {
+                return false;
+            }
+            self.draft.limit = Some(count.unwrap_or(10));
+            if !named_first {
+                self.ranked = Some(direction);
+            }
+            self.at += if count.is_some() { 2 } else { 1 };
+            return true;
+        }
+        let count = self.number(self.at).and_then(|n| n.count());
+        if count.is_some() && self.is_superlative(self.at + 1) {
+            self.draft.limit = count;
+            self.at += 1;
+            return true;
+        }
+        false
+    }
+
+    fn is_superlative(&self, at: usize) -> bool {
+        matches!(self.cue(at), Some(Cue::Extreme(..) | Cue::ExtremeInTime(_)))
+            || self.span(at).is_some_and(|s| s.meanings.iter().any(|m| matches!(m, Meaning::Superlative(..))))
+    }
+
+    pub(super) fn superlative(&mut self) -> bool {
+        let Some(span) = self.span(self.at) else { return false };
+        if let Some(Meaning::Superlative(measures, direction)) =
+            span.meanings.iter().find(|m| matches!(m, Meaning::Superlative(..))).cloned()
+        {
+            self.order(By::Measured(measures), direction, self.at + 1);
+            return true;
+        }
+        match span.cue() {
+            Some(Cue::Extreme(direction, counts)) => self.extreme(direction, counts),
+            Some(Cue::ExtremeInTime(direction)) => self.extreme_in_time(direction),
+            // "users with the most common role" is about the role, not about the users.
+            Some(Cue::Common(_)) if self.zone == Zone::Body && self.noun_at(self.at + 1).is_some() => false,
+            Some(Cue::Common(direction)) => {
+                self.order(By::Occurrences, direction, self.at + 1);
+                true
+            }
+            Some(Cue::Aggregate(function @ (AggregateFn::Max | AggregateFn::Min))) if !self.draft.asked.is_empty() => {
+                self.extreme(if function == AggregateFn::Max { Direction::Desc } else { Direction::Asc }, false)
+            }
+            _ => false,
+        }
+    }
+
+    fn extreme(&mut self, direction: Direction, counts: bool) -> bool {
+        let from = self.at + 1;
+        if let Some((functions, nouns, next)) = self.aggregate_at(self.skip(from, &[]))
+            && let ([function], [noun]) = (functions.as_slice(), nouns.as_slice())
+        {
+            self.ranked_by(By::Aggregate(*function, noun.clone()), direction, next, true);
+            return true;
+        }
+        if self.cue(self.skip(from, &[])) == Some(Cue::Count) || counts {
+            let at = if counts { from } else { self.skip(from, &[]) + 1 };
+            if let Some((Asked::CountRows(table), next)) = self.counted(at) {
+                self.near = Some(table);
+                self.order(By::Rows(table), direction, next);
+                return true;
+            }
+        }
+        let Some((noun, next)) = self.measure_at(from) else { return false };
+        // The highest rank is the smallest number to some and the largest to others.
+        if ["rank", "ranking", "position", "place"].iter().any(|w| noun.text.ends_with(w)) {
+            return false;
+        }
+        // "what is the highest price": the number itself is asked for.
+        if self.draft.asked.iter().all(Asked::is_aggregate) && self.zone == Zone::Head {
+            let function = if direction == Direction::Desc { AggregateFn::Max } else { AggregateFn::Min };
+            self.draft.asked.push(Asked::Aggregate(function, noun));
+            self.at = next;
+            return true;
+        }
+        let additive = noun.any(|t| t.is_additive(self.catalog()));
+        self.ranked_by(By::Column(noun), direction, next, additive);
+        true
+    }
+
+    fn extreme_in_time(&mut self, direction: Direction) -> bool {
+        if let Some((noun, next)) = self.measure_at(self.at + 1) {
+            if self.draft.asked.is_empty() {
+                let function = if direction == Direction::Desc { AggregateFn::Max } else { AggregateFn::Min };
+                self.draft.asked.push(Asked::Aggregate(function, noun));
+                self.at = next;
+            } else {
+                self.order(By::Column(noun), direction, next);
+            }
+            return true;
+        }
+        self.order(By::Time, direction, self.at + 1);
+        true
+    }
+
+    fn order(&mut self, by: By, direction: Direction, next: usize) {
+        self.ranked_by(by, direction, next, false);
+    }
+
+    pub(super) fn ranked_by(&mut self, by: By, direction: Direction, next: usize, shown: bool) {
+        self.draft.limit.get_or_insert(1);
+        self.draft.orders.push(Order { by, direction, shown });
+        self.ranked = None;
+        self.at = next;
+        if !self.draft.asked.is_empty() {
+            self.enter(Zone::Body);
+        }
+    }
+
+    /// "top 5 prices" are ranked by what they are; "top 5 regions" need a measure that nobody named.
+    pub(super) fn finish_ranking(&mut self) {
+        let Some(direction) = self.ranked.take() else { return };
+        let measure = self.draft.asked.iter().find_map(|asked| match asked {
+            Asked::Column(noun) if noun.any(|t| t.is_measure(self.catalog())) => Some(noun.clone()),
+            _ => None,
+        });
+        match measure {
+            Some(noun) => self.draft.orders.push(Order { by: By::Column(noun), direction, shown: true }),
+            None => self.draft.ranked = Some(direction),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Values of the data in the question: "enterprise customers", "in Germany or France",
+//! "status is open", "named 'Ann'".
+
+use super::{Parser, Zone};
+use crate::offline::catalog::ColumnKind;
+use crate::offline::cues::Cue;
+use crate::offline::draft::{Filter, Noun};
+use crate::offline::values::Owned;
+
+impl Parser<'_> {
+    /// Values that stand on their own.
+    pub(super) fn values(&mut self) -> bool {
+        // A name of the schema is meant as one, unless it is written as a proper name.
+        let is_name = self.span(self.at).is_some_and(|s| {
+            let named = s.tables().map(|(_, w)| w).chain(s.columns().map(|(_, w)| w)).any(|w| w >= 0.9);
+            named && !s.capitalised && s.literal().is_none()
+        });
+        !is_name && self.value_list(None, false)
+    }
+
+    /// Values joined by "or", "and" and commas; behind them perhaps the column that they belong to.
+    pub(super) fn value_list(&mut self, column: Option<Noun>, negated: bool) -> bool {
+        let Some(first) = self.owned_at(self.at, column.as_ref()) else { return false };
+        let mut text = vec![self.span(self.at).map(|s| s.text.clone()).unwrap_or_default()];
+        let mut options = vec![first];
+        let mut next = self.at + 1;
+        while let Some(Cue::Or | Cue::And | Cue::Comma) = self.cue(next) {
+            let at = self.skip(next, &[Cue::Or, Cue::And, Cue::Comma, Cue::In, Cue::From]);
+            let Some(more) = self.owned_at(at, column.as_ref()) else { break };
+            let shared = |o: &Owned| options.iter().flatten().any(|k| k.column == o.column);
+            if !more.iter().any(shared) {
+                break;
+            }
+            text.push(self.span(at).map(|s| s.text.clone()).unwrap_or_default());
+            options.push(more);
+            next = at + 1;
+        }
+        let column = column.or_else(|| {
+            let (noun, end) = self.noun_at(next)?;
+            let owns = |o: &Owned| noun.things.iter().any(|(t, _)| t.column() == Some(o.column));
+            options.iter().all(|any| any.iter().any(owns)).then(|| {
+                next = end;
+                noun
+            })
+        });
+        self.push_filter(Filter::Values { options, column, negated, text: text.join(" or "), near: self.near });
+        self.at = next;
+        true
+    }
+
+    /// The values that the span at a place may mean, of the given column only.
+    fn owned_at(&self, at: usize, column: Option<&Noun>) -> Option<Vec<Owned>> {
+        let span = self.span(at)?;
+        let fits = |o: &Owned| column.is_none_or(|n| n.things.iter().any(|(t, _)| t.column() == Some(o.column)));
+        let found: Vec<Owned> = span.values().map(|(o, _)| o.clone()).filter(fits).collect();
+        (!found.is_empty()).then_some(found)
+    }
+
+    /// A text column and its value: "status is open", "name contains 'foo'", "country not Germany".
+    pub(super) fn text_condition(&mut self, noun: &Noun, end: usize) -> bool {
+        let catalog = self.catalog();
+        let mut column = noun.clone();
+        column.things.retain(|(t, _)| t.column().is_some_and(|c| catalog.column(c).kind == ColumnKind::Text));
+        column.tables.clear();
+        if column.things.is_empty() || noun.table().is_some() && !column.any(|_| true) {
+            return false;
+        }
+        let mut at = self.skip(end, &[Cue::Is, Cue::Of, Cue::In]);
+        let negated = self.cue(at) == Some(Cue::Not);
+        if negated {
+            at = self.skip(at + 1, &[Cue::Is, Cue::Of]);
+        }
+        if let Some(shape) = self.cue(at).and_then(pattern_shape) {
+            return self.pattern(column, shape, negated, at + 1);
+        }
+        let saved = self.at;
+        self.at = at;
+        if self.value_list(Some(column.clone()), negated) {
+            self.enter_body_after(saved);
+            return true;
+        }
+        self.at = saved;
+        self.unlisted(column, negated, at)
+    }
+
+    fn enter_body_after(&mut self, from: usize) {
+        if from > 0 && !self.draft.asked.is_empty() {
+            self.enter(Zone::Body);
+        }
+    }
+
+    fn pattern(&mut self, column: Noun, shape: fn(&str) -> String, negated: bool, from: usize) -> bool {
+        let at = self.skip(from, &[]);
+        let Some(span) = self.span(at).filter(|s| s.literal().is_some() || s.is_unknown() || s.values().next().is_some()) else {
+            return false;
+        };
+        let text = span.literal().unwrap_or(&span.text);
+        self.push_filter(Filter::Text { column, pattern: shape(text), like: true, negated });
+        self.at = at + 1;
+        true
+    }
+
+    /// Quoted or capitalised text that the index does not hold: fine where the index is cut short,
+    /// not in the data where it is complete.
+    fn unlisted(&mut self, column: Noun, negated: bool, at: usize) -> bool {
+        let Some(span) = self.span(at) else { return false };
+        let unknown_name = span.is_unknown() && span.capitalised;
+        let Some(text) = span.literal().map(str::to_owned).or_else(|| unknown_name.then(|| span.text.clone())) else {
+            return false;
+        };
+        let complete = |n: &Noun| n.things.iter().all(|(t, _)| t.column().is_some_and(|c| self.index.values.is_complete(c)));
+        if complete(&column) {
+            self.draft.absent.push((text, column.text.clone()));
+        } else {
+            self.push_filter(Filter::Text { column, pattern: text, like: false, negated });
+        }
+        self.at = at + 1;
+        true
+    }
+}
+
+fn pattern_shape(cue: Cue) -> Option<fn(&str) -> String> {
+    match cue {
+        Cue::Contains => Some(|text| format!("%{text}%")),
+        Cue::StartsWith => Some(|text| format!("{text}%")),
+        Cue::EndsWith => Some(|text| format!("%{text}")),
+        _ => None,
+    }
+}
+

@@ -1,0 +1,219 @@
+//! Words to tables and columns. Each entry keeps where it comes from and how far to trust it.
+
+use super::catalog::{Catalog, ColumnId, ColumnKind, TableId, singular};
+use super::english::{expand, is_stop};
+use super::text::{split_name, stem};
+use super::thesaurus::synonyms;
+use domain::SourceSchema;
+use std::collections::HashMap;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Target {
+    Table(TableId),
+    Column(ColumnId),
+    /// Quantity × price: revenue that no column holds.
+    Product(ColumnId, ColumnId),
+}
+
+/// How far each source of words is trusted. What an administrator wrote outranks everything.
+pub(crate) mod weight {
+    pub const CONTRACT: f32 = 1.05;
+    pub const NAME: f32 = 1.0;
+    /// The last word of a name, which is its noun: `price` for `unit_price`.
+    pub const NOUN: f32 = 0.8;
+    pub const REVENUE: f32 = 0.75;
+    pub const THESAURUS: f32 = 0.7;
+    /// Another word of a name: `created` for `created_at`.
+    pub const PART: f32 = 0.6;
+    pub const DESCRIPTION: f32 = 0.45;
+    /// Lost when a word was read with one letter changed.
+    pub const MISSPELT: f32 = 0.85;
+}
+
+/// The longest name, in words, that is looked up.
+pub(crate) const MAX_WORDS: usize = 5;
+
+#[derive(Debug, Default)]
+pub(crate) struct Lexicon {
+    entries: HashMap<String, Vec<(Target, f32)>>,
+    /// Single words of names and contracts, for misspellings.
+    words: Vec<String>,
+}
+
+impl Lexicon {
+    pub fn new(schema: &SourceSchema, catalog: &Catalog) -> Self {
+        let mut lexicon = Self::default();
+        for (id, table) in catalog.tables().zip(&schema.tables) {
+            let target = Target::Table(id);
+            let words = &catalog.table(id).words;
+            lexicon.add_name(words, &table.name, target);
+            lexicon.add_synonyms(&table.synonyms, target);
+            for (column, meta) in catalog.table(id).columns.iter().zip(&table.columns) {
+                let target = Target::Column(*column);
+                let info = catalog.column(*column);
+                lexicon.add_name(&info.words, &meta.name, target);
+                lexicon.add_column_forms(&info.words, info.kind, target);
+                lexicon.add_without_table(&info.words, words, target);
+                lexicon.add_synonyms(&meta.synonyms, target);
+                lexicon.add_description(&meta.description, target);
+            }
+        }
+        lexicon.add_revenue(catalog);
+        lexicon.words = lexicon.entries.keys().filter(|k| !k.contains(' ')).cloned().collect();
+        lexicon.words.sort();
+        lexicon
+    }
+
+    /// What the phrase of these stems, or of these words written as one, may name.
+    pub fn get(&self, stems: &[&str], lowers: &[&str]) -> Vec<(Target, f32)> {
+        let mut found = self.entries.get(&stems.join(" ")).cloned().unwrap_or_default();
+        if let Some(joined) = self.entries.get(&lowers.concat()) {
+            for entry in joined {
+                keep_best(&mut found, *entry);
+            }
+        }
+        found
+    }
+
+    /// What a word may name if one letter of it is wrong.
+    pub fn misspelt(&self, stem: &str) -> Vec<(Target, f32)> {
+        if stem.chars().count() < 5 {
+            return Vec::new();
+        }
+        let near = |w: &&String| w.len() >= 5 && w.chars().next() == stem.chars().next() && strsim::osa_distance(w, stem) == 1;
+        let entries = self.words.iter().filter(near).filter_map(|w| self.entries.get(w)).flatten();
+        let trusted = entries.filter(|(_, w)| *w >= weight::NOUN);
+        trusted.map(|(target, w)| (*target, w * weight::MISSPELT)).collect()
+    }
+
+    fn add(&mut self, key: String, target: Target, weight: f32) {
+        if !key.is_empty() {
+            keep_best(self.entries.entry(key).or_default(), (target, weight));
+        }
+    }
+
+    fn add_name(&mut self, words: &[String], raw: &str, target: Target) {
+        let stems: Vec<String> = words.iter().map(|w| stem(w)).collect();
+        self.add(stems.join(" "), target, weight::NAME);
+        self.add(words.concat(), target, weight::NAME);
+        self.add(raw.to_lowercase(), target, weight::NAME);
+        let [.., last] = stems.as_slice() else { return };
+        if matches!(last.as_str(), "phone" | "telephon" | "fax" | "mobil") {
+            self.add(format!("{last} number"), target, weight::NAME);
+        }
+        if stems.len() > 1 {
+            let share = |part: usize| 0.1 * (part as f32 / stems.len() as f32);
+            for (at, part) in stems.iter().enumerate() {
+                let noun = at + 1 == stems.len();
+                let base = if noun { weight::NOUN } else { weight::PART };
+                if !is_stop(part) && part.len() > 1 {
+                    self.add(part.clone(), target, base + share(1));
+                }
+            }
+            for start in 1..stems.len().saturating_sub(1) {
+                let tail = stems.get(start..).unwrap_or_default();
+                self.add(tail.join(" "), target, weight::NOUN + share(tail.len()));
+            }
+            let head = stems.get(..stems.len() - 1).unwrap_or_default();
+            self.add(head.join(" "), target, weight::PART + share(head.len()));
+        }
+        let nouns: Vec<&str> = synonyms(&singular(words.last().map_or("", String::as_str))).collect();
+        for synonym in nouns {
+            let mut phrase = stems.clone();
+            phrase.pop();
+            phrase.push(stem(synonym));
+            let full = if stems.len() == 1 { weight::THESAURUS } else { weight::THESAURUS - 0.05 };
+            self.add(phrase.join(" "), target, full);
+            if stems.len() > 1 && last.len() > 2 {
+                self.add(stem(synonym), target, weight::THESAURUS - 0.15);
+            }
+        }
+    }
+
+    /// Moments are also asked for by the noun of their verb, with or without "date" or "time".
+    fn add_column_forms(&mut self, words: &[String], kind: ColumnKind, target: Target) {
+        let [first, rest @ ..] = words else { return };
+        let marker = |w: &String| matches!(w.as_str(), "at" | "on" | "date" | "time" | "timestamp");
+        if kind == ColumnKind::Time && rest.iter().all(marker) {
+            for noun in ["date", "time", "day"] {
+                self.add(format!("{} {noun}", stem(first)), target, weight::NOUN);
+            }
+            self.add(stem(first), target, weight::NOUN);
+        }
+        if kind == ColumnKind::Flag && matches!(first.as_str(), "is" | "has" | "was") {
+            let stems: Vec<String> = rest.iter().map(|w| stem(w)).collect();
+            self.add(stems.join(" "), target, weight::NAME);
+        }
+    }
+
+    /// `customer_name` in `customers` is just its name.
+    fn add_without_table(&mut self, words: &[String], table: &[String], target: Target) {
+        let starts = words.len() > table.len()
+            && words.iter().zip(table).all(|(w, t)| stem(w) == stem(t));
+        if starts {
+            let rest: Vec<String> = words.iter().skip(table.len()).map(|w| stem(w)).collect();
+            self.add(rest.join(" "), target, weight::NAME - 0.02);
+        }
+    }
+
+    fn add_synonyms(&mut self, synonyms: &[String], target: Target) {
+        for synonym in synonyms {
+            let stems: Vec<String> = split_name(synonym).iter().map(|w| stem(w)).collect();
+            self.add(stems.join(" "), target, weight::CONTRACT);
+        }
+    }
+
+    /// Where no column is called revenue, a table's quantity × price is; failing that, its amount.
+    fn add_revenue(&mut self, catalog: &Catalog) {
+        let known = |t: &Target| matches!(t, Target::Column(c) if catalog.column(*c).is_measure());
+        let held = REVENUE.iter().filter_map(|w| self.entries.get(&stem(w))).flatten();
+        if held.into_iter().any(|(t, w)| *w >= weight::THESAURUS - 0.05 && known(t)) {
+            return;
+        }
+        let products: Vec<Target> = catalog.tables().filter_map(|t| product(catalog, t)).collect();
+        let amounts = catalog.columns().filter(|c| is_amount(catalog, *c)).map(Target::Column);
+        let targets = if products.is_empty() { amounts.collect() } else { products };
+        for target in targets {
+            for word in REVENUE {
+                self.add(stem(word), target, weight::REVENUE);
+            }
+        }
+    }
+
+    fn add_description(&mut self, description: &str, target: Target) {
+        for word in split_name(description).iter().flat_map(|w| expand(w)) {
+            let stemmed = stem(word);
+            if word.len() > 3 && !is_stop(word) && !self.entries.contains_key(&stemmed) {
+                self.add(stemmed, target, weight::DESCRIPTION);
+            }
+        }
+    }
+}
+
+/// What people call money that came in.
+const REVENUE: &[&str] = &["revenue", "sales", "turnover", "spent", "spend", "spending"];
+
+fn measure_of(catalog: &Catalog, table: TableId, nouns: &[&str]) -> Option<ColumnId> {
+    let named = |c: &&ColumnId| catalog.column(**c).words.last().is_some_and(|w| nouns.contains(&w.as_str()));
+    let mut found = catalog.table(table).columns.iter().filter(|c| catalog.column(**c).is_measure()).filter(named);
+    let only = found.next()?;
+    found.next().is_none().then_some(*only)
+}
+
+fn product(catalog: &Catalog, table: TableId) -> Option<Target> {
+    let quantity = measure_of(catalog, table, &["quantity", "units"])?;
+    let price = measure_of(catalog, table, &["price"])?;
+    Some(Target::Product(quantity, price))
+}
+
+fn is_amount(catalog: &Catalog, column: ColumnId) -> bool {
+    let info = catalog.column(column);
+    info.is_measure() && info.words.last().is_some_and(|w| matches!(w.as_str(), "amount" | "total" | "value"))
+}
+
+fn keep_best(entries: &mut Vec<(Target, f32)>, (target, weight): (Target, f32)) {
+    match entries.iter_mut().find(|(t, _)| *t == target) {
+        Some((_, known)) => *known = known.max(weight),
+        None => entries.push((target, weight)),
+    }
+}

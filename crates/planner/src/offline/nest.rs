@@ -1,0 +1,155 @@
+//! Conditions on rows of other tables: "customers who ordered in 2024", "with more than 5 orders",
+//! "without tickets".
+//!
+//! A condition that can be reached without repeating rows is joined. One that would repeat them
+//! becomes `IN` (or `NOT IN`) a subplan, so that no count or sum meets a row twice.
+
+use super::catalog::TableId;
+use super::compile::{Compiler, Joined, aggregate, and};
+use super::joins::{self, Step};
+use super::output::Names;
+use super::query::{BoundFilter, Query, RelatedRows, Test, Trouble};
+use domain::plan::{AggregateFn, Condition, Expr, Operand, Operator, SelectItem};
+use domain::Value;
+
+/// Rows of the plan that have (or lack) rows on the far side of a join.
+#[derive(Debug)]
+pub(crate) struct Semi {
+    step: Step,
+    negated: bool,
+    /// Rows of a table, counted.
+    count: Option<(TableId, Operator, u64)>,
+    filters: Vec<BoundFilter>,
+    /// Tables that must take part on the far side.
+    tables: Vec<TableId>,
+}
+
+/// Joins what can be joined without repeating rows, and returns the rest as semi-joins.
+pub(crate) fn place(compiler: &Compiler<'_>, query: &Query, joined: &mut Joined) -> Result<Vec<Semi>, Trouble> {
+    let mut semis: Vec<Semi> = Vec::new();
+    for filter in &query.filters {
+        match &filter.test {
+            Test::Having(..) => {}
+            Test::Related(related) => place_related(compiler, related, joined, &mut semis)?,
+            _ if joined.contains(filter.table) => {}
+            _ => {
+                if let Some(step) = reach(compiler, filter.table, joined)? {
+                    let semi = shared(&mut semis, step);
+                    semi.filters.push(filter.clone());
+                    semi.tables.push(filter.table);
+                }
+            }
+        }
+    }
+    Ok(semis)
+}
+
+fn place_related(compiler: &Compiler<'_>, related: &RelatedRows, joined: &mut Joined, semis: &mut Vec<Semi>) -> Result<(), Trouble> {
+    if related.negated || related.count.is_some() {
+        let step = match reach(compiler, related.table, joined)? {
+            Some(step) => step,
+            None => return Err(Trouble::Unsupported("counting what each row has at most one of")),
+        };
+        let count = related.count.map(|(op, n)| (related.table, op, n));
+        let tables = std::iter::once(related.table).chain(related.inner.iter().map(|f| f.table)).collect();
+        semis.push(Semi { step, negated: related.negated, count, filters: related.inner.clone(), tables });
+    } else if !joined.contains(related.table)
+        && let Some(step) = reach(compiler, related.table, joined)?
+    {
+        shared(semis, step).tables.push(related.table);
+    }
+    Ok(())
+}
+
+/// Conditions over one and the same join speak of the same rows behind it.
+fn shared(semis: &mut Vec<Semi>, step: Step) -> &mut Semi {
+    let same = |s: &Semi| s.step == step && !s.negated && s.count.is_none();
+    let at = match semis.iter().position(same) {
+        Some(at) => at,
+        None => {
+            semis.push(Semi { step, negated: false, count: None, filters: Vec::new(), tables: Vec::new() });
+            semis.len() - 1
+        }
+    };
+    #[allow(clippy::indexing_slicing, reason = "the position was just found or made")]
+    &mut semis[at]
+}
+
+/// Joins towards a table as far as no row repeats; returns the step that would repeat them, if any.
+fn reach(compiler: &Compiler<'_>, table: TableId, joined: &mut Joined) -> Result<Option<Step>, Trouble> {
+    let reached: Vec<TableId> = joined.tables().collect();
+    let targets: Vec<TableId> = reached.iter().copied().chain([table]).collect();
+    let all = joins::tree(compiler.catalog, joined.root, &targets, compiler.hints)?;
+    for step in path_to(&all, table, &reached) {
+        if step.fans_out() {
+            return Ok(Some(step));
+        }
+        joined.steps.push(step);
+    }
+    Ok(None)
+}
+
+/// The steps of a tree that lead from what is reached to a table.
+fn path_to(steps: &[Step], table: TableId, reached: &[TableId]) -> Vec<Step> {
+    let mut path = Vec::new();
+    let mut at = table;
+    while !reached.contains(&at) {
+        let Some(step) = steps.iter().find(|s| s.to == at) else { break };
+        path.push(step.clone());
+        at = step.from;
+    }
+    path.reverse();
+    path
+}
+
+pub(crate) fn condition(compiler: &Compiler<'_>, semi: &Semi, names: &Names<'_>) -> Result<Condition, Trouble> {
+    let [(many, one)] = semi.step.edge.on.as_slice() else {
+        return Err(Trouble::Unsupported("a condition behind a key of several columns"));
+    };
+    let root = semi.step.to;
+    let joined = Joined { root, steps: joins::tree(compiler.catalog, root, &semi.tables, compiler.hints)? };
+    if joined.contains(semi.step.from) {
+        return Err(Trouble::Unsupported("a condition that leads back to where it started"));
+    }
+    let inner = Names::new(compiler.catalog, &joined);
+    let key = inner.named(root, many);
+    let mut plan = compiler.from(&joined);
+    plan.select = vec![SelectItem { expr: key.clone(), alias: None }];
+    let mut conditions = Vec::new();
+    for filter in &semi.filters {
+        conditions.push(compiler.condition(filter, &inner)?);
+    }
+    let mut negated = semi.negated;
+    if let Some((table, op, n)) = semi.count {
+        let (op, inverted) = at_least(op, n);
+        negated = inverted;
+        plan.group_by = vec![key.clone()];
+        let count = counted(compiler, table, &joined, &inner);
+        plan.having = Some(super::conditions::test(count, op, Value::Int(i64::try_from(n).unwrap_or(i64::MAX))));
+    }
+    if negated {
+        // One NULL in the set would make NOT IN true of nothing.
+        conditions.push(Condition::IsNotNull(key));
+    }
+    plan.filter = and(conditions);
+    let op = if negated { Operator::NotIn } else { Operator::In };
+    let left = names.named(semi.step.from, one);
+    Ok(Condition::Test(domain::plan::Test { left, op, right: Operand::Plan(Box::new(plan)) }))
+}
+
+/// "fewer than 3" holds for those with none, whom no group shows: it is "not at least 3".
+fn at_least(op: Operator, n: u64) -> (Operator, bool) {
+    match op {
+        Operator::Less => (Operator::GreaterOrEqual, true),
+        Operator::LessOrEqual => (Operator::Greater, true),
+        Operator::Equal if n == 0 => (Operator::Greater, true),
+        other => (other, false),
+    }
+}
+
+fn counted(compiler: &Compiler<'_>, table: TableId, joined: &Joined, names: &Names<'_>) -> Expr {
+    match compiler.catalog.table(table).key {
+        Some(key) if table != joined.root => aggregate(AggregateFn::CountDistinct, Some(names.field(key))),
+        _ => aggregate(AggregateFn::Count, None),
+    }
+}

@@ -1,0 +1,151 @@
+//! A bound question: every part of it is a column, a table or a value of the schema.
+
+use super::catalog::{Catalog, ColumnId, TableId};
+use super::draft::Thing;
+use super::time::Range;
+use domain::Value;
+use domain::plan::{AggregateFn, DateUnit, Direction, Operator};
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Item {
+    Column(ColumnId),
+    /// Rows by what they are called; only that, if brief.
+    Entity(TableId, bool),
+    Count(TableId),
+    CountDistinct(ColumnId),
+    Aggregate(AggregateFn, Thing),
+}
+
+impl Item {
+    pub fn is_aggregate(&self) -> bool {
+        matches!(self, Self::Count(_) | Self::CountDistinct(_) | Self::Aggregate(..))
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum BoundKey {
+    Column(ColumnId),
+    Entity(TableId),
+    Bucket(DateUnit, Option<ColumnId>),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum BoundBy {
+    Thing(Thing),
+    Aggregate(AggregateFn, Thing),
+    Rows(TableId),
+    Occurrences,
+    Shown,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct BoundOrder {
+    pub by: BoundBy,
+    pub direction: Direction,
+    pub shown: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Test {
+    /// With one value, or two for `Between`.
+    Compare(Thing, Operator, Vec<Value>),
+    /// With an aggregate over all rows.
+    Against(Thing, Operator, AggregateFn),
+    Having(AggregateFn, Thing, Operator, Value),
+    In { values: Vec<String>, negated: bool },
+    Text { pattern: String, like: bool, negated: bool },
+    Time(Range),
+    Flag(bool),
+    Missing { present: bool },
+    Related(RelatedRows),
+}
+
+/// Rows of another table that belong to the subject: some, none, or so many.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RelatedRows {
+    pub table: TableId,
+    pub negated: bool,
+    pub count: Option<(Operator, u64)>,
+    pub inner: Vec<BoundFilter>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct BoundFilter {
+    pub table: TableId,
+    pub test: Test,
+    /// What a test of one column tests.
+    pub column: Option<ColumnId>,
+}
+
+impl BoundFilter {
+    pub fn of(catalog: &Catalog, column: ColumnId, test: Test) -> Self {
+        Self { table: catalog.column(column).table, test, column: Some(column) }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Query {
+    pub subject: Option<TableId>,
+    pub items: Vec<Item>,
+    pub keys: Vec<BoundKey>,
+    pub filters: Vec<BoundFilter>,
+    pub orders: Vec<BoundOrder>,
+    pub limit: Option<u64>,
+    pub distinct: bool,
+    /// What the reader must know about how it was read.
+    pub notes: Vec<String>,
+}
+
+impl Query {
+    /// The table whose rows are counted or measured.
+    pub fn measured(&self, catalog: &Catalog) -> Option<TableId> {
+        let item = self.items.iter().find_map(|item| match item {
+            Item::Count(table) => Some(*table),
+            Item::Aggregate(_, thing) => Some(thing.table(catalog)),
+            Item::CountDistinct(column) => Some(catalog.column(*column).table),
+            _ => None,
+        });
+        item.or_else(|| {
+            self.orders.iter().find_map(|o| match &o.by {
+                BoundBy::Aggregate(_, thing) => Some(thing.table(catalog)),
+                BoundBy::Rows(table) => Some(*table),
+                _ => None,
+            })
+        })
+    }
+}
+
+/// Why a draft can't become a query, or a query a plan.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Trouble {
+    /// A phrase that may mean any of these.
+    Ambiguous(String, Vec<Thing>),
+    /// "price by category": the average, the total?
+    WhichAggregate(String, Thing),
+    /// Nothing in the schema fits the phrase.
+    Unbound(String),
+    /// Two tables that no key ties together.
+    Apart(TableId, TableId),
+    /// Two tables that several keys tie together.
+    Ways(Vec<super::catalog::Edge>),
+    /// Adding up over this join would count rows more than once.
+    CountedTwice(TableId, TableId),
+    /// "best customers": by which measure?
+    RankedByWhat(Option<TableId>),
+    NothingAsked,
+    /// What plans of ours don't say yet.
+    Unsupported(&'static str),
+}
+
+/// What a clarification has settled.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Pick {
+    /// This phrase means this.
+    Thing(String, Thing),
+    /// This phrase is summed up so.
+    Function(String, AggregateFn),
+    /// Tables are tied by the key with these words in its name.
+    Key(Vec<String>),
+    /// The ranking goes by this.
+    Ranking(BoundBy),
+}

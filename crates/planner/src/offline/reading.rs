@@ -1,0 +1,169 @@
+//! A bound question in words, so that whoever asked can see what was understood.
+
+use super::catalog::{Catalog, ColumnId, TableId};
+use super::draft::Thing;
+use super::output::{function_word, unit_name};
+use super::query::{BoundBy, BoundFilter, BoundKey, BoundOrder, Item, Query, Test};
+use super::time;
+use domain::Value;
+use domain::plan::{AggregateFn, Direction, Operator};
+
+/// "total amount per region in 2024, largest first".
+pub(crate) fn in_words(catalog: &Catalog, query: &Query) -> String {
+    let reader = Reader { catalog };
+    let mut text = list(&query.items.iter().map(|i| reader.item(i, query)).collect::<Vec<_>>());
+    if query.distinct {
+        text = format!("different {text}");
+    }
+    if !query.keys.is_empty() {
+        text += " per ";
+        text += &list(&query.keys.iter().map(|k| reader.key(k)).collect::<Vec<_>>());
+    }
+    for filter in &query.filters {
+        text.push(' ');
+        text += &reader.filter(filter);
+    }
+    for order in &query.orders {
+        text += &reader.order(order, query.limit);
+    }
+    if let (Some(limit), true) = (query.limit, query.orders.is_empty()) {
+        text += &format!(", the first {limit}");
+    }
+    for note in &query.notes {
+        text += &format!(" ({note})");
+    }
+    text
+}
+
+struct Reader<'a> {
+    catalog: &'a Catalog,
+}
+
+impl Reader<'_> {
+    fn table(&self, table: TableId) -> String {
+        self.catalog.table(table).words.join(" ")
+    }
+
+    fn column(&self, column: ColumnId) -> String {
+        self.catalog.column(column).words.join(" ")
+    }
+
+    fn thing(&self, thing: Thing) -> String {
+        match thing {
+            Thing::Column(column) => self.column(column),
+            Thing::Product(q, p) => format!("revenue ({} × {})", self.column(q), self.column(p)),
+        }
+    }
+
+    fn item(&self, item: &Item, query: &Query) -> String {
+        match item {
+            Item::Column(column) => {
+                let table = self.catalog.column(*column).table;
+                let own = query.items.iter().all(|i| matches!(i, Item::Column(c) if self.catalog.column(*c).table == table));
+                let last = query.items.last() == Some(item);
+                if own && !last { self.column(*column) } else { format!("{} of {}", self.column(*column), self.table(table)) }
+            }
+            Item::Entity(table, _) => self.table(*table),
+            Item::Count(table) => format!("number of {}", self.table(*table)),
+            Item::CountDistinct(column) => format!("number of different {}", self.column(*column)),
+            Item::Aggregate(function, thing) => self.aggregate(*function, *thing),
+        }
+    }
+
+    fn aggregate(&self, function: AggregateFn, thing: Thing) -> String {
+        let (word, of) = (function_word(function), self.thing(thing));
+        if of.starts_with(word) { of } else { format!("{word} {of}") }
+    }
+
+    fn key(&self, key: &BoundKey) -> String {
+        match key {
+            BoundKey::Column(column) => self.column(*column),
+            BoundKey::Entity(table) => super::catalog::singular(&self.table(*table)),
+            BoundKey::Bucket(unit, column) => {
+                let of = column.map(|c| format!(" of {}", self.column(c))).unwrap_or_default();
+                format!("{}{of}", unit_name(*unit))
+            }
+        }
+    }
+
+    fn filter(&self, filter: &BoundFilter) -> String {
+        let column = filter.column.map(|c| self.column(c)).unwrap_or_default();
+        match &filter.test {
+            Test::Compare(thing, op, values) => {
+                let values: Vec<String> = values.iter().map(value).collect();
+                format!("with {} {} {}", self.thing(*thing), operator(*op), values.join(" and "))
+            }
+            Test::Against(thing, op, function) => {
+                format!("with {} {} the {}", self.thing(*thing), operator(*op), function_word(*function))
+            }
+            Test::Having(function, thing, op, number) => {
+                format!("with {} {} {}", self.aggregate(*function, *thing), operator(*op), value(number))
+            }
+            Test::In { values, negated } => {
+                format!("with {column} {}{}", if *negated { "other than " } else { "" }, values.join(" or "))
+            }
+            Test::Text { pattern, like, negated } => {
+                let verb = if *like { "like" } else { "equal to" };
+                format!("with {column} {}{verb} `{pattern}`", if *negated { "not " } else { "" })
+            }
+            Test::Time(range) => format!("with {column} {}", time::in_words(*range)),
+            Test::Flag(value) => format!("that are {}{column}", if *value { "" } else { "not " }),
+            Test::Missing { present } => format!("{} {column}", if *present { "with a" } else { "without" }),
+            Test::Related(related) => {
+                let inner: String = related.inner.iter().map(|f| format!(" {}", self.filter(f))).collect();
+                let count = related.count.map(|(op, n)| format!("{} {n} ", operator(op))).unwrap_or_default();
+                let verb = if related.negated { "without" } else { "with" };
+                format!("{verb} {count}{}{inner}", self.table(related.table))
+            }
+        }
+    }
+
+    fn order(&self, order: &BoundOrder, limit: Option<u64>) -> String {
+        let by = match &order.by {
+            BoundBy::Thing(thing) => self.thing(*thing),
+            BoundBy::Aggregate(function, thing) => self.aggregate(*function, *thing),
+            BoundBy::Rows(table) => format!("number of {}", self.table(*table)),
+            BoundBy::Occurrences => "how often they occur".to_owned(),
+            BoundBy::Shown => "what is shown".to_owned(),
+        };
+        let (end, first) = match order.direction {
+            Direction::Desc => ("highest", "largest first"),
+            Direction::Asc => ("lowest", "smallest first"),
+        };
+        match limit {
+            Some(1) => format!(", the one with the {end} {by}"),
+            Some(n) => format!(", the {n} with the {end} {by}"),
+            None => format!(", sorted by {by}, {first}"),
+        }
+    }
+}
+
+fn operator(op: Operator) -> &'static str {
+    match op {
+        Operator::Greater => "over",
+        Operator::GreaterOrEqual => "at least",
+        Operator::Less => "under",
+        Operator::LessOrEqual => "at most",
+        Operator::Between => "between",
+        Operator::NotEqual => "other than",
+        _ => "exactly",
+    }
+}
+
+fn value(value: &Value) -> String {
+    match value {
+        Value::Int(n) => n.to_string(),
+        Value::Float(n) => n.to_string(),
+        Value::Text(text) => text.clone(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Null => "nothing".to_owned(),
+    }
+}
+
+fn list(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [only] => only.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}

@@ -1,0 +1,103 @@
+//! The values that a question may name, and the columns that own them.
+
+use super::ColumnValues;
+use super::catalog::{Catalog, ColumnId, ColumnKind};
+use super::text::{fold, stem};
+use domain::SourceSchema;
+use std::collections::{HashMap, HashSet};
+
+/// A value of a column, as it is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Owned {
+    pub column: ColumnId,
+    pub value: String,
+}
+
+/// The longest value, in words, that is recognised.
+pub(crate) const MAX_WORDS: usize = 8;
+
+/// The most different values that a column of categories has.
+const CATEGORY: usize = 60;
+
+#[derive(Debug, Default)]
+pub(crate) struct ValueIndex {
+    folded: HashMap<String, Vec<Owned>>,
+    /// One-word values by their stem: "laptops" for `Laptop`.
+    stems: HashMap<String, Vec<Owned>>,
+    /// Columns of which every value is known.
+    complete: HashSet<ColumnId>,
+    /// Columns with few different values: their values are words of everyday talk.
+    categories: HashSet<ColumnId>,
+}
+
+impl ValueIndex {
+    pub fn new(schema: &SourceSchema, catalog: &Catalog, values: &[ColumnValues]) -> Self {
+        let mut index = Self::default();
+        for (id, table) in catalog.tables().zip(&schema.tables) {
+            for (column, meta) in catalog.table(id).columns.iter().zip(&table.columns) {
+                let known = values.iter().find(|v| v.table == table.name && v.column == meta.name);
+                let complete = known.is_some_and(|k| k.complete) || !meta.values.is_empty();
+                if catalog.column(*column).kind != ColumnKind::Text {
+                    continue;
+                }
+                if complete {
+                    index.complete.insert(*column);
+                }
+                let count = known.map_or(0, |k| k.values.len()).max(meta.values.len());
+                if complete && count <= CATEGORY {
+                    index.categories.insert(*column);
+                }
+                for value in known.map(|k| k.values.as_slice()).unwrap_or_default().iter().chain(&meta.values) {
+                    index.add(*column, value);
+                }
+            }
+        }
+        index
+    }
+
+    fn add(&mut self, column: ColumnId, value: &str) {
+        let folded = fold(value);
+        if folded.is_empty() || folded.split(' ').count() > MAX_WORDS {
+            return;
+        }
+        let owned = Owned { column, value: value.to_owned() };
+        if !folded.contains(' ') && self.categories.contains(&column) {
+            push_new(self.stems.entry(stem(&folded)).or_default(), owned.clone());
+        }
+        push_new(self.folded.entry(folded).or_default(), owned);
+    }
+
+    pub fn exact(&self, folded: &str) -> &[Owned] {
+        self.folded.get(folded).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    pub fn by_stem(&self, stem: &str) -> &[Owned] {
+        self.stems.get(stem).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Values of one word with one letter different, for longer words only.
+    pub fn misspelt(&self, folded: &str) -> Vec<Owned> {
+        let first = folded.chars().next();
+        let near = |key: &str| key.chars().next() == first && key.len() >= 5 && !key.contains(' ') && strsim::osa_distance(key, folded) == 1;
+        if folded.chars().count() < 5 {
+            return Vec::new();
+        }
+        let mut found: Vec<Owned> = self.folded.iter().filter(|(k, _)| near(k)).flat_map(|(_, o)| o.clone()).collect();
+        found.sort_by(|a, b| (a.column, &a.value).cmp(&(b.column, &b.value)));
+        found
+    }
+
+    pub fn is_category(&self, column: ColumnId) -> bool {
+        self.categories.contains(&column)
+    }
+
+    pub fn is_complete(&self, column: ColumnId) -> bool {
+        self.complete.contains(&column)
+    }
+}
+
+fn push_new(list: &mut Vec<Owned>, owned: Owned) {
+    if !list.contains(&owned) {
+        list.push(owned);
+    }
+}
