@@ -1,1 +1,16 @@
-//! Approved to Outcome: DuckDB over files, SQLite; sandboxed workers in a warm pool.
+//! `Approved` in, rows out.
+//!
+//! No statement runs in this process. Each source is read by worker processes that the sandbox has
+//! locked down; [`Engines`] keeps some of them warm, hands each one statement at a time, and kills
+//! the one that takes too long. The worker's own side lives in [`worker`].
+
+mod client;
+mod fault;
+mod pool;
+mod protocol;
+mod source;
+pub mod worker;
+
+pub use client::run_worker;
+pub use pool::{Engines, Executed, Settings};
+pub use source::{FileTable, Source, SourceKind};

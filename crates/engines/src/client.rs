@@ -1,0 +1,199 @@
+//! The server's end of one worker.
+
+use crate::protocol::{
+    Done, Failed, MAX_FRAME, Open, OpenEngine, Queried, Query, Request, TAG_ARROW, TAG_DONE, TAG_FAILED, TAG_REQUEST,
+};
+use crate::source::{Source, SourceKind};
+use crate::{fault, worker};
+use bytes::{Bytes, BytesMut};
+use domain::{Fault, Kind, SourceSchema};
+use sandbox::{Death, Jail, JailLimits, Jailed, Sandbox};
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+
+/// Opening reads whole CSV and JSON files once, to find their types.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(60);
+/// Beyond the cap that the worker itself keeps: a worker that sends more is not believed any more.
+const SLACK: u64 = 4 * 1024 * 1024;
+
+pub struct Worker {
+    jailed: Jailed,
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+    pub born: Instant,
+    pub served: u32,
+    /// Which state of the data it opened.
+    pub data_version: String,
+}
+
+/// Why a request to a worker failed, and whether the worker can be used again.
+pub enum Lost {
+    Told(Failed),
+    Broken(io::Error),
+}
+
+impl From<io::Error> for Lost {
+    fn from(error: io::Error) -> Self {
+        Self::Broken(error)
+    }
+}
+
+impl Worker {
+    /// Starts a worker that can read this source and nothing else, and opens the source in it.
+    pub async fn start(sandbox: Arc<Sandbox>, source: &Source, limits: JailLimits) -> Result<Self, Fault> {
+        let data_version = source.data_version()?;
+        let jail = Jail { read: source.paths().into_iter().map(Into::into).collect(), limits };
+        let jailed = tokio::task::spawn_blocking(move || sandbox.spawn(&jail, &[]))
+            .await
+            .map_err(|_| Fault::internal("engine.spawn"))?
+            .map_err(|error| {
+                tracing::error!(source = source.name, %error, "no worker");
+                Fault::from(&error)
+            })?;
+        let mut worker = Self::adopt(jailed, data_version).map_err(|e| lost("worker pipes", &e))?;
+        worker.open(source, limits.memory_bytes).await?;
+        Ok(worker)
+    }
+
+    fn adopt(mut jailed: Jailed, data_version: String) -> io::Result<Self> {
+        let gone = || io::Error::new(io::ErrorKind::BrokenPipe, "a pipe of the worker is missing");
+        let stdin = ChildStdin::from_std(jailed.stdin.take().ok_or_else(gone)?)?;
+        let stdout = ChildStdout::from_std(jailed.stdout.take().ok_or_else(gone)?)?;
+        let stderr = ChildStderr::from_std(jailed.stderr.take().ok_or_else(gone)?)?;
+        tokio::spawn(log_stderr(stderr));
+        let stdout = BufReader::with_capacity(256 * 1024, stdout);
+        Ok(Self { jailed, stdin, stdout, born: Instant::now(), served: 0, data_version })
+    }
+
+    async fn open(&mut self, source: &Source, memory_bytes: u64) -> Result<(), Fault> {
+        let engine = self.engine(&source.kind).ok_or_else(|| Fault::internal("engine.paths"))?;
+        let request = Request::Open(Open { engine, memory_bytes });
+        match tokio::time::timeout(OPEN_TIMEOUT, self.ask(&request, SLACK)).await {
+            Ok(Ok((Done::Opened, _))) => Ok(()),
+            Ok(Ok(_)) => Err(Fault::internal("engine.protocol")),
+            Ok(Err(Lost::Told(failed))) => {
+                tracing::warn!(source = source.name, reason = failed.message, "source cannot be opened");
+                Err(fault::from_worker(&failed))
+            }
+            Ok(Err(Lost::Broken(error))) => Err(self.autopsy(&error)),
+            Err(_) => Err(fault::timeout(OPEN_TIMEOUT.as_secs())),
+        }
+    }
+
+    fn engine(&self, kind: &SourceKind) -> Option<OpenEngine> {
+        Some(match kind {
+            SourceKind::Files(tables) => OpenEngine::Files(
+                tables
+                    .iter()
+                    .map(|t| Some((t.table.clone(), self.jailed.inside(&t.path)?)))
+                    .collect::<Option<_>>()?,
+            ),
+            SourceKind::Sqlite(path) => OpenEngine::Sqlite(self.jailed.inside(path)?),
+        })
+    }
+
+    pub async fn describe(&mut self) -> Result<SourceSchema, Lost> {
+        match self.ask(&Request::Describe, SLACK).await? {
+            (Done::Described(schema), _) => Ok(schema),
+            _ => Err(unexpected().into()),
+        }
+    }
+
+    pub async fn query(&mut self, query: Query) -> Result<(Queried, Bytes), Lost> {
+        let most = query.bytes.saturating_mul(2).saturating_add(SLACK);
+        self.served += 1;
+        match self.ask(&Request::Query(query), most).await? {
+            (Done::Queried(queried), arrow) => Ok((queried, arrow)),
+            _ => Err(unexpected().into()),
+        }
+    }
+
+    pub async fn try_to_write(&mut self) -> Result<(), Lost> {
+        match self.ask(&Request::TryToWrite, SLACK).await? {
+            (Done::CouldNotWrite, _) => Ok(()),
+            _ => Err(unexpected().into()),
+        }
+    }
+
+    async fn ask(&mut self, request: &Request, most: u64) -> Result<(Done, Bytes), Lost> {
+        self.send(request).await?;
+        let mut arrow = BytesMut::new();
+        loop {
+            let (tag, payload) = self.frame().await?;
+            match tag {
+                TAG_ARROW if (arrow.len() + payload.len()) as u64 <= most => arrow.extend_from_slice(&payload),
+                TAG_DONE => {
+                    let done = serde_json::from_slice(&payload).map_err(io::Error::from)?;
+                    return Ok((done, arrow.freeze()));
+                }
+                TAG_FAILED => {
+                    return Err(Lost::Told(serde_json::from_slice(&payload).map_err(io::Error::from)?));
+                }
+                _ => return Err(unexpected().into()),
+            }
+        }
+    }
+
+    async fn send(&mut self, request: &Request) -> io::Result<()> {
+        let payload = serde_json::to_vec(request)?;
+        let length = u32::try_from(payload.len()).map_err(io::Error::other)?;
+        self.stdin.write_u8(TAG_REQUEST).await?;
+        self.stdin.write_u32_le(length).await?;
+        self.stdin.write_all(&payload).await?;
+        self.stdin.flush().await
+    }
+
+    async fn frame(&mut self) -> io::Result<(u8, Vec<u8>)> {
+        let tag = self.stdout.read_u8().await?;
+        let length = self.stdout.read_u32_le().await?;
+        if length > MAX_FRAME {
+            return Err(unexpected());
+        }
+        let mut payload = vec![0; length as usize];
+        self.stdout.read_exact(&mut payload).await?;
+        Ok((tag, payload))
+    }
+
+    /// Ends a worker whose pipe broke, and finds out why it died.
+    pub fn autopsy(&mut self, error: &io::Error) -> Fault {
+        let death = self.jailed.kill();
+        tracing::warn!(?death, %error, "worker lost");
+        match death {
+            Death::OutOfMemory => fault::out_of_memory(),
+            // An engine whose allocation fails where it cannot say so ends itself with SIGABRT.
+            Death::Signal(6) => fault::out_of_memory(),
+            _ => fault::worker_lost(),
+        }
+    }
+
+    /// Ends the worker with everything in it.
+    pub fn kill(&mut self) {
+        self.jailed.kill();
+    }
+}
+
+fn unexpected() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "unexpected frame from a worker")
+}
+
+fn lost(what: &str, error: &io::Error) -> Fault {
+    tracing::error!(%error, "{what}");
+    Fault::new(Kind::Internal, "engine.worker_lost", "a worker could not be started")
+}
+
+/// What an engine prints about itself is for the log of the server, at most some lines of it.
+async fn log_stderr(stderr: ChildStderr) {
+    use tokio::io::AsyncBufReadExt;
+    let mut lines = BufReader::new(stderr.take(64 * 1024)).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        tracing::debug!(target: "worker", "{line}");
+    }
+}
+
+/// What the binary's `runner` subcommand becomes after the sandbox has locked it down.
+pub fn run_worker() -> io::Result<()> {
+    worker::serve(io::stdin().lock(), io::stdout().lock())
+}

@@ -1,0 +1,263 @@
+//! Warm workers: one per statement at a time, kept between statements, thrown away on any doubt.
+
+use crate::client::{Lost, Worker};
+use crate::fault;
+use crate::protocol::{Queried, Query};
+use crate::source::Source;
+use bytes::Bytes;
+use domain::{Fault, Rows, SourceSchema};
+use policy::Approved;
+use sandbox::{JailLimits, Report, Sandbox};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// How many workers, how long each may live.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Statements that run at the same time; others wait.
+    pub concurrency: usize,
+    /// Workers kept warm, over all sources and roles.
+    pub warm: usize,
+    /// How long a statement may wait for its turn.
+    pub queue: Duration,
+    pub worker_max_age: Duration,
+    pub worker_max_statements: u32,
+    /// One statement, one worker.
+    pub strict: bool,
+    pub jail: JailLimits,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            concurrency: 4,
+            warm: 8,
+            queue: Duration::from_secs(10),
+            worker_max_age: Duration::from_secs(600),
+            worker_max_statements: 1_000,
+            strict: false,
+            jail: JailLimits::default(),
+        }
+    }
+}
+
+/// What a worker may be used for again: another role's statements never run in it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Key {
+    source: String,
+    role: String,
+}
+
+/// A result, and what it took.
+#[derive(Debug)]
+pub struct Executed {
+    pub rows: Rows,
+    pub exec_ms: f64,
+    pub data_version: String,
+}
+
+/// The only way from an approved statement to rows.
+#[derive(Clone)]
+pub struct Engines {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    sandbox: Arc<Sandbox>,
+    settings: Settings,
+    turns: Arc<Semaphore>,
+    /// Idle workers, the longest idle first.
+    idle: Mutex<Vec<(Key, Worker)>>,
+    schemas: Mutex<HashMap<String, SourceSchema>>,
+}
+
+impl Engines {
+    pub fn new(sandbox: Sandbox, settings: Settings) -> Self {
+        let turns = Arc::new(Semaphore::new(settings.concurrency));
+        let idle = Mutex::new(Vec::new());
+        let schemas = Mutex::new(HashMap::new());
+        Self { shared: Arc::new(Shared { sandbox: Arc::new(sandbox), settings, turns, idle, schemas }) }
+    }
+
+    /// What holds the workers on this machine.
+    pub fn sandbox(&self) -> &Report {
+        self.shared.sandbox.report()
+    }
+
+    /// Runs what policy has approved. A statement that takes too long is ended by killing its
+    /// worker: nothing softer is certain. So is one whose caller drops this future.
+    pub async fn run(&self, source: &Source, approved: &Approved) -> Result<Executed, Fault> {
+        let limits = approved.limits();
+        let key = Key { source: source.name.clone(), role: approved.role().to_owned() };
+        let query = Query {
+            sql: approved.sql().to_owned(),
+            params: approved.params().to_vec(),
+            rows: limits.rows,
+            bytes: limits.bytes,
+        };
+        let _turn = self.turn().await?;
+        let mut worker = Killing(Some(self.worker(&key, source).await?));
+        let answer = tokio::time::timeout(Duration::from_secs(limits.seconds), worker.get()?.query(query)).await;
+        self.settle(key, source, worker, answer.map_err(|_| fault::timeout(limits.seconds))?)
+    }
+
+    /// Any failure costs the worker: the next statement gets one that nothing has gone wrong in.
+    fn settle(
+        &self,
+        key: Key,
+        source: &Source,
+        mut worker: Killing,
+        answer: Result<(Queried, Bytes), Lost>,
+    ) -> Result<Executed, Fault> {
+        match worker.understand(answer) {
+            Ok((queried, ipc)) => {
+                let data_version = worker.get()?.data_version.clone();
+                self.put_back(key, worker);
+                let Queried { columns, row_count, truncated, exec_ms } = queried;
+                Ok(Executed { rows: Rows { columns, ipc, row_count, truncated }, exec_ms, data_version })
+            }
+            Err(fault) => {
+                drop(worker);
+                self.replace(key, source.clone());
+                Err(fault)
+            }
+        }
+    }
+
+    /// What tables a source has. Asked anew when the data has changed.
+    pub async fn describe(&self, source: &Source) -> Result<SourceSchema, Fault> {
+        let data_version = source.data_version()?;
+        if let Some(known) = lock(&self.shared.schemas).get(&source.name)
+            && known.data_version == data_version
+        {
+            return Ok(known.clone());
+        }
+        let mut worker = self.nobodys(source).await?;
+        let answer = worker.get()?.describe().await;
+        let mut schema = worker.understand(answer)?;
+        schema.source.clone_from(&source.name);
+        schema.data_version.clone_from(&worker.get()?.data_version);
+        lock(&self.shared.schemas).insert(source.name.clone(), schema.clone());
+        Ok(schema)
+    }
+
+    /// Proves from inside a jail that this source cannot be written to.
+    pub async fn prove_read_only(&self, source: &Source) -> Result<(), Fault> {
+        let mut worker = self.nobodys(source).await?;
+        let answer = worker.get()?.try_to_write().await;
+        worker.understand(answer)
+    }
+
+    /// A worker for what is asked on no role's behalf. It is not used again.
+    async fn nobodys(&self, source: &Source) -> Result<Killing, Fault> {
+        let _turn = self.turn().await?;
+        Worker::start(self.shared.sandbox.clone(), source, self.shared.settings.jail).await.map(|w| Killing(Some(w)))
+    }
+
+    async fn turn(&self) -> Result<OwnedSemaphorePermit, Fault> {
+        let turns = self.shared.turns.clone();
+        match tokio::time::timeout(self.shared.settings.queue, turns.acquire_owned()).await {
+            Ok(Ok(turn)) => Ok(turn),
+            _ => Err(fault::busy()),
+        }
+    }
+
+    async fn worker(&self, key: &Key, source: &Source) -> Result<Worker, Fault> {
+        let data_version = source.data_version()?;
+        loop {
+            match self.take_idle(key) {
+                // One that opened an older state of the data would read a mixture of both.
+                Some(worker) if worker.data_version != data_version => bury(worker),
+                Some(worker) => return Ok(worker),
+                None => return Worker::start(self.shared.sandbox.clone(), source, self.shared.settings.jail).await,
+            }
+        }
+    }
+
+    fn take_idle(&self, key: &Key) -> Option<Worker> {
+        let mut idle = lock(&self.shared.idle);
+        // The one used last is the one whose caches are warmest.
+        let position = idle.iter().rposition(|(k, _)| k == key)?;
+        Some(idle.remove(position).1)
+    }
+
+    fn put_back(&self, key: Key, mut worker: Killing) {
+        let settings = &self.shared.settings;
+        let Some(worker) = worker.0.take() else { return };
+        let spent = worker.served >= settings.worker_max_statements || worker.born.elapsed() >= settings.worker_max_age;
+        if spent || settings.strict && worker.served > 0 {
+            return bury(worker);
+        }
+        let mut idle = lock(&self.shared.idle);
+        idle.push((key, worker));
+        if idle.len() > settings.warm {
+            let (_, oldest) = idle.remove(0);
+            bury(oldest);
+        }
+    }
+
+    /// After a worker was lost, the next statement should not have to wait for a new one.
+    fn replace(&self, key: Key, source: Source) {
+        let engines = self.clone();
+        tokio::spawn(async move {
+            if let Ok(worker) = engines.worker(&key, &source).await {
+                engines.put_back(key, Killing(Some(worker)));
+            }
+        });
+    }
+
+    /// Ends all idle workers, for a shutdown that leaves nothing behind.
+    pub fn close(&self) {
+        lock(&self.shared.idle).clear();
+    }
+
+    /// Idle workers older than they may get are ended; called now and then.
+    pub fn sweep(&self, now: Instant) {
+        let age = self.shared.settings.worker_max_age;
+        lock(&self.shared.idle).retain(|(_, worker)| now.duration_since(worker.born) < age);
+    }
+}
+
+/// Holds a worker and kills it, off the async threads, unless it was taken out again.
+struct Killing(Option<Worker>);
+
+impl Killing {
+    fn get(&mut self) -> Result<&mut Worker, Fault> {
+        self.0.as_mut().ok_or_else(|| Fault::internal("engine.worker_gone"))
+    }
+}
+
+impl Killing {
+    /// What a caller is told of a worker's answer. A worker whose pipe broke is looked at.
+    fn understand<T>(&mut self, answer: Result<T, Lost>) -> Result<T, Fault> {
+        match answer {
+            Ok(answer) => Ok(answer),
+            Err(Lost::Told(failed)) => Err(fault::from_worker(&failed)),
+            Err(Lost::Broken(error)) => Err(self.get()?.autopsy(&error)),
+        }
+    }
+}
+
+impl Drop for Killing {
+    fn drop(&mut self) {
+        if let Some(worker) = self.0.take() {
+            bury(worker);
+        }
+    }
+}
+
+fn bury(mut worker: Worker) {
+    match tokio::runtime::Handle::try_current() {
+        Ok(runtime) => {
+            runtime.spawn_blocking(move || worker.kill());
+        }
+        Err(_) => worker.kill(),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    // What the lock guards is replaced whole, so a panic of another holder leaves nothing half done.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

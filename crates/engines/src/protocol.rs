@@ -1,0 +1,137 @@
+//! What server and worker say to each other: frames over a pipe.
+//!
+//! A frame is a tag byte, a length (u32, little endian) and that many bytes. The worker is not
+//! trusted by the server either: every length is capped before anything is allocated for it.
+
+use domain::{FieldType, ResultColumn, SourceSchema, Value};
+use serde::{Deserialize, Serialize};
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+
+/// A frame never carries more than this.
+pub const MAX_FRAME: u32 = 64 * 1024 * 1024;
+
+pub const TAG_REQUEST: u8 = b'Q';
+/// A piece of an Arrow IPC stream.
+pub const TAG_ARROW: u8 = b'A';
+/// The end of a request that went well.
+pub const TAG_DONE: u8 = b'D';
+/// The end of a request that did not.
+pub const TAG_FAILED: u8 = b'F';
+
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Request {
+    /// First of all: open this and lock the engine down.
+    Open(Open),
+    /// What tables are there?
+    Describe,
+    Query(Query),
+    /// Try to open the source's files for writing. It must fail.
+    TryToWrite,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Open {
+    pub engine: OpenEngine,
+    pub memory_bytes: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub enum OpenEngine {
+    /// Each table over one file, at its path inside the jail.
+    Files(Vec<(String, PathBuf)>),
+    Sqlite(PathBuf),
+}
+
+impl OpenEngine {
+    pub fn paths(&self) -> Vec<&PathBuf> {
+        match self {
+            Self::Files(tables) => tables.iter().map(|(_, path)| path).collect(),
+            Self::Sqlite(path) => vec![path],
+        }
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Query {
+    pub sql: String,
+    pub params: Vec<Value>,
+    pub rows: u64,
+    pub bytes: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Done {
+    Opened,
+    Described(SourceSchema),
+    Queried(Queried),
+    CouldNotWrite,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Queried {
+    pub columns: Vec<ResultColumn>,
+    pub row_count: u64,
+    pub truncated: bool,
+    pub exec_ms: f64,
+}
+
+/// Why a worker could not do it. The message is the engine's, already free of data values.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Failed {
+    pub cause: Cause,
+    pub message: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Cause {
+    /// The engine does not accept the statement.
+    Statement,
+    /// The statement failed on the data.
+    Data,
+    Memory,
+    /// The source cannot be opened.
+    Source,
+    /// The engine's own lockdown refused it: an escape that the check let through.
+    Denied,
+    Protocol,
+}
+
+impl Failed {
+    pub fn new(cause: Cause, message: impl Into<String>) -> Self {
+        Self { cause, message: message.into() }
+    }
+}
+
+pub fn column(name: &str, kind: FieldType) -> ResultColumn {
+    ResultColumn { name: name.to_owned(), kind }
+}
+
+/// Writes one frame (the worker's side; the server has its own asynchronous one).
+pub fn write_frame(out: &mut impl Write, tag: u8, payload: &[u8]) -> io::Result<()> {
+    let length = u32::try_from(payload.len())
+        .ok()
+        .filter(|l| *l <= MAX_FRAME)
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "frame too large"))?;
+    out.write_all(&[tag])?;
+    out.write_all(&length.to_le_bytes())?;
+    out.write_all(payload)
+}
+
+/// Reads one frame; `None` at the end of the pipe.
+pub fn read_frame(input: &mut impl Read) -> io::Result<Option<(u8, Vec<u8>)>> {
+    let mut tag = [0u8; 1];
+    match input.read_exact(&mut tag) {
+        Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        other => other?,
+    }
+    let mut length = [0u8; 4];
+    input.read_exact(&mut length)?;
+    let length = u32::from_le_bytes(length);
+    if length > MAX_FRAME {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "frame too large"));
+    }
+    let mut payload = vec![0u8; length as usize];
+    input.read_exact(&mut payload)?;
+    Ok(Some((tag[0], payload)))
+}

@@ -1,0 +1,179 @@
+//! DuckDB over files: views first, then every door of the engine shut, then statements.
+
+use super::{Engine, encode, message};
+use crate::protocol::{Cause, Failed, Queried, Query};
+use arrow_array::RecordBatch;
+use domain::{Column, Dialect, FieldType, SourceSchema, Table, Value};
+use duckdb::{Config, Connection, params_from_iter, types};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+pub struct Duck {
+    connection: Connection,
+    tables: Vec<String>,
+}
+
+impl Duck {
+    pub fn open(tables: &[(String, PathBuf)], memory_bytes: u64) -> Result<Self, Failed> {
+        let connection = connect(memory_bytes).map_err(|e| source_failed("the engine does not start", &e))?;
+        for (table, path) in tables {
+            create_view(&connection, table, path)
+                .map_err(|e| source_failed(&format!("table `{table}` cannot be read from its file"), &e))?;
+        }
+        lock_down(&connection, tables).map_err(|e| source_failed("the engine cannot be locked down", &e))?;
+        Ok(Self { connection, tables: tables.iter().map(|(name, _)| name.clone()).collect() })
+    }
+
+    fn describe_table(&self, name: &str) -> duckdb::Result<Table> {
+        let mut statement = self.connection.prepare(&format!("DESCRIBE SELECT * FROM {}", quoted(name)))?;
+        let columns = statement
+            .query_map([], |row| {
+                let native: String = row.get(1)?;
+                let mut column = Column::new(row.get::<_, String>(0)?, field_type(&native));
+                column.native = native;
+                Ok(column)
+            })?
+            .collect::<duckdb::Result<_>>()?;
+        let count = format!("SELECT count(*) FROM {}", quoted(name));
+        let rows: i64 = self.connection.query_row(&count, [], |row| row.get(0))?;
+        Ok(Table { name: name.to_owned(), columns, row_count: u64::try_from(rows).ok(), ..Table::default() })
+    }
+}
+
+impl Engine for Duck {
+    fn describe(&mut self) -> Result<SourceSchema, Failed> {
+        let tables = self.tables.iter().map(|t| self.describe_table(t)).collect::<duckdb::Result<_>>();
+        let tables = tables.map_err(|e| failed_on_data(&e))?;
+        Ok(SourceSchema { source: String::new(), dialect: Dialect::DuckDb, tables, data_version: String::new() })
+    }
+
+    fn query(&self, query: &Query, out: &mut dyn Write) -> Result<Queried, Failed> {
+        let mut statement = self.connection.prepare(&query.sql).map_err(|e| failed_to_prepare(&e))?;
+        let params = params_from_iter(query.params.iter().map(bound));
+        let stream = statement.stream_arrow(params).map_err(|e| failed_on_data(&e))?;
+        let schema = stream.get_schema();
+        let batches = stream.map(|batch: Result<RecordBatch, _>| batch.map_err(|e| failed_on_data(&e)));
+        encode::write_stream(schema, batches, query.rows, query.bytes, out)
+    }
+}
+
+fn connect(memory_bytes: u64) -> duckdb::Result<Connection> {
+    // The rest of the jail's memory is for the process itself and the encoded result.
+    let megabytes = memory_bytes / 1024 / 1024 * 6 / 10;
+    let config = Config::default()
+        .threads(1)?
+        .max_memory(&format!("{megabytes}MB"))?
+        .enable_autoload_extension(false)?
+        .with("autoinstall_known_extensions", "false")?
+        .with("allow_community_extensions", "false")?
+        .with("allow_persistent_secrets", "false")?
+        .with("temp_directory", "")?
+        .with("max_temp_directory_size", "0B")?;
+    Connection::open_in_memory_with_flags(config)
+}
+
+/// A view over one file. What has to be guessed (CSV dialect, types) is guessed once, here, so
+/// that each statement finds the same types.
+fn create_view(connection: &Connection, table: &str, path: &Path) -> duckdb::Result<()> {
+    let file = literal(&path.to_string_lossy());
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let reader = match extension.as_str() {
+        "csv" | "tsv" | "txt" => connection.query_row(
+            &format!("SELECT Prompt FROM sniff_csv({file}, sample_size = -1)"),
+            [],
+            |row| row.get::<_, String>(0).map(|prompt| prompt.trim_end_matches(';').to_owned()),
+        )?,
+        "json" | "ndjson" | "jsonl" => json_reader(connection, &file)?,
+        _ => format!("FROM read_parquet({file})"),
+    };
+    connection.execute_batch(&format!("CREATE VIEW {} AS {reader}", quoted(table)))
+}
+
+fn json_reader(connection: &Connection, file: &str) -> duckdb::Result<String> {
+    let mut statement = connection.prepare(&format!("DESCRIBE FROM read_json_auto({file}, sample_size = -1)"))?;
+    let columns: Vec<String> = statement
+        .query_map([], |row| {
+            let (name, native): (String, String) = (row.get(0)?, row.get(1)?);
+            Ok(format!("{}: {}", literal(&name), literal(&native)))
+        })?
+        .collect::<duckdb::Result<_>>()?;
+    Ok(format!("FROM read_json({file}, columns = {{{}}})", columns.join(", ")))
+}
+
+/// Everything off that statements could reach the outside by; the last setting makes it final.
+fn lock_down(connection: &Connection, tables: &[(String, PathBuf)]) -> duckdb::Result<()> {
+    let paths: Vec<String> = tables.iter().map(|(_, path)| literal(&path.to_string_lossy())).collect();
+    connection.execute_batch(&format!(
+        "SET allowed_paths = [{}]; SET enable_external_access = false; SET lock_configuration = true;",
+        paths.join(", ")
+    ))
+}
+
+fn bound(value: &Value) -> types::Value {
+    match value {
+        Value::Null => types::Value::Null,
+        Value::Bool(b) => types::Value::Boolean(*b),
+        Value::Int(i) => types::Value::BigInt(*i),
+        Value::Float(f) => types::Value::Double(*f),
+        Value::Text(t) => types::Value::Text(t.clone()),
+    }
+}
+
+/// The word of the house for a DuckDB type by its name.
+fn field_type(native: &str) -> FieldType {
+    let base = native.split(['(', ' ']).next().unwrap_or_default();
+    if native.ends_with(']') {
+        return FieldType::List;
+    }
+    match base {
+        "BOOLEAN" => FieldType::Boolean,
+        "TINYINT" | "SMALLINT" | "INTEGER" | "BIGINT" | "HUGEINT" | "UTINYINT" | "USMALLINT" | "UINTEGER"
+        | "UBIGINT" | "UHUGEINT" => FieldType::Integer,
+        "FLOAT" | "DOUBLE" => FieldType::Number,
+        "DECIMAL" => FieldType::Decimal,
+        "VARCHAR" | "ENUM" => FieldType::String,
+        "DATE" => FieldType::Date,
+        "TIME" => FieldType::Time,
+        base if base.starts_with("TIMESTAMP") => FieldType::Timestamp,
+        "UUID" => FieldType::Uuid,
+        "JSON" => FieldType::Json,
+        "BLOB" => FieldType::Bytes,
+        "STRUCT" | "MAP" => FieldType::Struct,
+        _ => FieldType::Other,
+    }
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+fn source_failed(what: &str, error: &duckdb::Error) -> Failed {
+    Failed::new(Cause::Source, format!("{what}: {}", message::first_line(&error.to_string())))
+}
+
+fn failed_to_prepare(error: &duckdb::Error) -> Failed {
+    let text = error.to_string();
+    match cause(&text) {
+        Cause::Data => Failed::new(Cause::Statement, message::first_line(&text)),
+        other => Failed::new(other, message::first_line(&text)),
+    }
+}
+
+fn failed_on_data(error: &duckdb::Error) -> Failed {
+    let text = error.to_string();
+    Failed::new(cause(&text), message::without_values(&text))
+}
+
+fn cause(message: &str) -> Cause {
+    if message.contains("Out of Memory") || message.contains("bad_alloc") || message.contains("failed to allocate") {
+        Cause::Memory
+    } else if message.starts_with("Permission Error") || message.contains("has been locked") {
+        Cause::Denied
+    } else {
+        Cause::Data
+    }
+}

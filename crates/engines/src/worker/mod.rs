@@ -1,0 +1,88 @@
+//! The worker: runs inside the jail, opens one source, answers one statement at a time.
+//!
+//! It starts after `sandbox::inner` has locked the process down. It reads requests on stdin and
+//! answers on stdout; the end of stdin is the end of it.
+
+mod duck;
+mod encode;
+mod message;
+mod sqlite;
+
+use crate::protocol::{
+    Cause, Done, Failed, Open, OpenEngine, Queried, Query, Request, TAG_DONE, TAG_FAILED, TAG_REQUEST, read_frame,
+    write_frame,
+};
+use domain::SourceSchema;
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// An engine with its source open and its own lockdown in force.
+trait Engine {
+    fn describe(&mut self) -> Result<SourceSchema, Failed>;
+    /// Writes an Arrow IPC stream to `out` and says what it was.
+    fn query(&self, query: &Query, out: &mut dyn Write) -> Result<Queried, Failed>;
+}
+
+/// Serves requests until the pipe ends.
+pub fn serve(input: impl Read, output: impl Write) -> io::Result<()> {
+    let mut input = BufReader::new(input);
+    let mut output = BufWriter::with_capacity(256 * 1024, output);
+    let mut opened: Option<Opened> = None;
+    while let Some((tag, payload)) = read_frame(&mut input)? {
+        let answer = if tag == TAG_REQUEST {
+            serde_json::from_slice(&payload)
+                .map_err(|e| Failed::new(Cause::Protocol, e.to_string()))
+                .and_then(|request| answer(&mut opened, request, &mut output))
+        } else {
+            Err(Failed::new(Cause::Protocol, "unexpected frame"))
+        };
+        match answer {
+            Ok(done) => write_frame(&mut output, TAG_DONE, &serde_json::to_vec(&done)?)?,
+            Err(failed) => write_frame(&mut output, TAG_FAILED, &serde_json::to_vec(&failed)?)?,
+        }
+        output.flush()?;
+    }
+    Ok(())
+}
+
+/// A source in its engine, and the files that it stands in.
+struct Opened {
+    engine: Box<dyn Engine>,
+    files: Vec<PathBuf>,
+}
+
+fn answer(opened: &mut Option<Opened>, request: Request, out: &mut impl Write) -> Result<Done, Failed> {
+    match (request, opened.as_mut()) {
+        (Request::Open(open), None) => {
+            let files = open.engine.paths().into_iter().cloned().collect();
+            *opened = Some(Opened { engine: open_engine(&open)?, files });
+            Ok(Done::Opened)
+        }
+        (Request::Describe, Some(opened)) => opened.engine.describe().map(Done::Described),
+        (Request::Query(query), Some(opened)) => {
+            let start = Instant::now();
+            let mut arrow = encode::ArrowFrames::new(out);
+            let mut queried = opened.engine.query(&query, &mut arrow)?;
+            arrow.finish().map_err(|e| Failed::new(Cause::Protocol, e.to_string()))?;
+            queried.exec_ms = start.elapsed().as_secs_f64() * 1e3;
+            Ok(Done::Queried(queried))
+        }
+        (Request::TryToWrite, Some(opened)) => try_to_write(&opened.files),
+        (Request::Open(_), Some(_)) => Err(Failed::new(Cause::Protocol, "already open")),
+        (_, None) => Err(Failed::new(Cause::Protocol, "nothing is open")),
+    }
+}
+
+fn open_engine(open: &Open) -> Result<Box<dyn Engine>, Failed> {
+    Ok(match &open.engine {
+        OpenEngine::Files(tables) => Box::new(duck::Duck::open(tables, open.memory_bytes)?),
+        OpenEngine::Sqlite(path) => Box::new(sqlite::Sqlite::open(path)?),
+    })
+}
+
+/// Past the engine, straight at the files: what holds then is the jail alone.
+fn try_to_write(files: &[PathBuf]) -> Result<Done, Failed> {
+    let writable = files.iter().any(|file| std::fs::OpenOptions::new().append(true).open(file).is_ok());
+    if writable { Err(Failed::new(Cause::Source, "the source is not read-only")) } else { Ok(Done::CouldNotWrite) }
+}

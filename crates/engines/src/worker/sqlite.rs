@@ -1,0 +1,261 @@
+//! SQLite, opened read-only and immutable, with an authorizer that knows only reading.
+
+use super::{Engine, encode, message};
+use crate::protocol::{Cause, Failed, Queried, Query, column};
+use domain::{Column, Dialect, FieldType, ForeignKey, SourceSchema, Table, Value};
+use rusqlite::config::DbConfig;
+use rusqlite::functions::{Aggregate, Context, FunctionFlags};
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::limits::Limit;
+use rusqlite::types::ToSqlOutput;
+use rusqlite::{Connection, OpenFlags, ToSql, params_from_iter};
+use std::io::Write;
+use std::path::Path;
+
+mod columns;
+
+pub struct Sqlite {
+    connection: Connection,
+}
+
+impl Sqlite {
+    pub fn open(path: &Path) -> Result<Self, Failed> {
+        let connection = connect(path).map_err(|e| Failed::new(Cause::Source, message::first_line(&e.to_string())))?;
+        Ok(Self { connection })
+    }
+
+    fn tables(&mut self) -> rusqlite::Result<Vec<Table>> {
+        // Introspection asks PRAGMAs that statements may not: the authorizer is put back afterwards.
+        self.connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>)?;
+        let tables = self.describe_all();
+        self.connection.authorizer(Some(authorize))?;
+        tables
+    }
+
+    fn describe_all(&self) -> rusqlite::Result<Vec<Table>> {
+        let sql = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
+        let names: Vec<String> =
+            self.connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        names.iter().map(|name| self.describe_table(name)).collect()
+    }
+
+    fn describe_table(&self, name: &str) -> rusqlite::Result<Table> {
+        let mut keys: Vec<(i64, String)> = Vec::new();
+        let mut columns = Vec::new();
+        let mut statement = self.connection.prepare("SELECT name, type, \"notnull\", pk FROM pragma_table_info(?1)")?;
+        let mut rows = statement.query([name])?;
+        while let Some(row) = rows.next()? {
+            let native: String = row.get(1)?;
+            let mut column = Column::new(row.get::<_, String>(0)?, field_type(&native));
+            column.native = native;
+            column.nullable = row.get::<_, i64>(2)? == 0;
+            if let position @ 1.. = row.get::<_, i64>(3)? {
+                keys.push((position, column.name.clone()));
+            }
+            columns.push(column);
+        }
+        keys.sort();
+        let count = format!("SELECT count(*) FROM {}", quoted(name));
+        let row_count = self.connection.query_row(&count, [], |row| row.get::<_, i64>(0))?;
+        Ok(Table {
+            name: name.to_owned(),
+            columns,
+            primary_key: keys.into_iter().map(|(_, column)| column).collect(),
+            foreign_keys: self.foreign_keys(name)?,
+            row_count: u64::try_from(row_count).ok(),
+            ..Table::default()
+        })
+    }
+
+    fn foreign_keys(&self, name: &str) -> rusqlite::Result<Vec<ForeignKey>> {
+        let sql = "SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(?1) ORDER BY id, seq";
+        let mut statement = self.connection.prepare(sql)?;
+        let mut rows = statement.query([name])?;
+        let mut keys: Vec<(i64, ForeignKey)> = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (id, target, from): (i64, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            // A reference without a column means the primary key of the target.
+            let to = match row.get::<_, Option<String>>(3)? {
+                Some(to) => to,
+                None => self.first_key(&target)?,
+            };
+            match keys.last_mut() {
+                Some((last, key)) if *last == id => {
+                    key.columns.push(from);
+                    key.target_columns.push(to);
+                }
+                _ => keys.push((id, ForeignKey { columns: vec![from], target, target_columns: vec![to] })),
+            }
+        }
+        Ok(keys.into_iter().map(|(_, key)| key).collect())
+    }
+
+    fn first_key(&self, table: &str) -> rusqlite::Result<String> {
+        let sql = "SELECT coalesce((SELECT name FROM pragma_table_info(?1) WHERE pk = 1), 'rowid')";
+        self.connection.query_row(sql, [table], |row| row.get(0))
+    }
+}
+
+impl Engine for Sqlite {
+    fn describe(&mut self) -> Result<SourceSchema, Failed> {
+        let tables = self.tables().map_err(|e| failed(&e, Cause::Source))?;
+        Ok(SourceSchema { source: String::new(), dialect: Dialect::Sqlite, tables, data_version: String::new() })
+    }
+
+    fn query(&self, query: &Query, out: &mut dyn Write) -> Result<Queried, Failed> {
+        let mut statement = self.connection.prepare(&query.sql).map_err(|e| failed(&e, Cause::Statement))?;
+        if !statement.readonly() {
+            return Err(Failed::new(Cause::Denied, "the statement is not a read"));
+        }
+        let mut columns = columns::Columns::of(&statement);
+        let mut rows =
+            statement.query(params_from_iter(query.params.iter().map(Bound))).map_err(|e| failed(&e, Cause::Data))?;
+        let mut truncated = false;
+        while let Some(row) = rows.next().map_err(|e| failed(&e, Cause::Data))? {
+            if columns.rows() == query.rows || columns.bytes() > query.bytes {
+                truncated = true;
+                break;
+            }
+            columns.push(row).map_err(|e| failed(&e, Cause::Data))?;
+        }
+        let kinds: Vec<_> = columns.kinds().collect();
+        let batch = columns.into_batch().map_err(|e| Failed::new(Cause::Protocol, e.to_string()))?;
+        let schema = batch.schema();
+        let row_count = batch.num_rows() as u64;
+        let mut queried = encode::write_stream(schema, std::iter::once(Ok(batch)), row_count, u64::MAX, out)?;
+        queried.truncated = truncated;
+        queried.columns = queried.columns.iter().zip(kinds).map(|(c, kind)| column(&c.name, kind)).collect();
+        Ok(queried)
+    }
+}
+
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let name = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(format!("file:{name}?immutable=1"), flags)?;
+    // Opening is lazy: read the schema now, so that a file that is no database is found here.
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
+    connection.create_aggregate_function(
+        "median",
+        1,
+        FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC,
+        Median,
+    )?;
+    lock_down(&mut connection)?;
+    Ok(connection)
+}
+
+fn lock_down(connection: &mut Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("PRAGMA query_only = 1; PRAGMA temp_store = 2; PRAGMA cache_size = -16384;")?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, 16 * 1024 * 1024)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_SQL_LENGTH, 1024 * 1024)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_EXPR_DEPTH, 200)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_COMPOUND_SELECT, 50)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+    connection.authorizer(Some(authorize))
+}
+
+/// Reading, recursion and functions that compute. Everything else, also what SQLite may learn to
+/// do in a later version, is denied.
+fn authorize(context: AuthContext<'_>) -> Authorization {
+    match context.action {
+        AuthAction::Select | AuthAction::Recursive => Authorization::Allow,
+        AuthAction::Read { table_name, .. } if !table_name.to_ascii_lowercase().starts_with("sqlite_") => {
+            Authorization::Allow
+        }
+        AuthAction::Function { function_name } => match function_name.to_ascii_lowercase().as_str() {
+            "load_extension" | "fts3_tokenizer" | "writefile" | "readfile" | "edit" | "randomblob" | "zeroblob" => {
+                Authorization::Deny
+            }
+            _ => Authorization::Allow,
+        },
+        _ => Authorization::Deny,
+    }
+}
+
+/// Binds a value by reference.
+struct Bound<'a>(&'a Value);
+
+impl ToSql for Bound<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        match self.0 {
+            Value::Null => Ok(ToSqlOutput::from(rusqlite::types::Null)),
+            Value::Bool(b) => b.to_sql(),
+            Value::Int(i) => i.to_sql(),
+            Value::Float(f) => f.to_sql(),
+            Value::Text(t) => t.to_sql(),
+        }
+    }
+}
+
+/// The middle of a group's numbers, which SQLite lacks.
+struct Median;
+
+impl Aggregate<Vec<f64>, Option<f64>> for Median {
+    fn init(&self, _: &mut Context<'_>) -> rusqlite::Result<Vec<f64>> {
+        Ok(Vec::new())
+    }
+
+    fn step(&self, context: &mut Context<'_>, numbers: &mut Vec<f64>) -> rusqlite::Result<()> {
+        if let Some(number) = context.get::<Option<f64>>(0)? {
+            numbers.push(number);
+        }
+        Ok(())
+    }
+
+    fn finalize(&self, _: &mut Context<'_>, numbers: Option<Vec<f64>>) -> rusqlite::Result<Option<f64>> {
+        let mut numbers = numbers.unwrap_or_default();
+        numbers.sort_by(f64::total_cmp);
+        let middle = numbers.len() / 2;
+        let upper = numbers.get(middle).copied();
+        if numbers.len() % 2 == 1 {
+            return Ok(upper);
+        }
+        let lower = middle.checked_sub(1).and_then(|i| numbers.get(i)).copied();
+        Ok(lower.zip(upper).map(|(a, b)| f64::midpoint(a, b)))
+    }
+}
+
+/// The word of the house for a declared type; SQLite itself only has affinities.
+fn field_type(declared: &str) -> FieldType {
+    let declared = declared.to_ascii_uppercase();
+    let has = |part: &str| declared.contains(part);
+    if has("BOOL") {
+        FieldType::Boolean
+    } else if has("INT") {
+        FieldType::Integer
+    } else if has("DATETIME") || has("TIMESTAMP") {
+        FieldType::Timestamp
+    } else if has("DATE") {
+        FieldType::Date
+    } else if has("CHAR") || has("CLOB") || has("TEXT") {
+        FieldType::String
+    } else if has("REAL") || has("FLOA") || has("DOUB") || has("NUM") || has("DEC") {
+        FieldType::Number
+    } else if has("JSON") {
+        FieldType::Json
+    } else if has("BLOB") {
+        FieldType::Bytes
+    } else {
+        FieldType::Other
+    }
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn failed(error: &rusqlite::Error, otherwise: Cause) -> Failed {
+    use rusqlite::ErrorCode;
+    let cause = match error.sqlite_error_code() {
+        Some(ErrorCode::OutOfMemory | ErrorCode::TooBig) => Cause::Memory,
+        Some(ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly) => Cause::Denied,
+        _ => otherwise,
+    };
+    let text = error.to_string();
+    Failed::new(cause, if cause == Cause::Data { message::without_values(&text) } else { message::first_line(&text) })
+}
