@@ -68,6 +68,8 @@ pub struct Run {
     pub planner: Option<String>,
     pub query_mode: Option<QueryMode>,
     pub plan_json: Option<serde_json::Value>,
+    /// The SQL as it was sent, in SQL mode. What ran is `compiled_sql`.
+    pub sql_text: Option<String>,
     pub compiled_sql: Option<String>,
     /// The values bound to `compiled_sql`, in order.
     pub params: Vec<crate::Value>,

@@ -1,1 +1,26 @@
-//! The one path and its doors: HTTP, page, metrics, configuration, serve().
+//! The one path and its doors.
+//!
+//! [`path`] is the path; [`doors`] translate; [`http`] is the threshold that every request crosses
+//! first; [`House`] is what they share; [`serve`] opens it to the world.
+
+mod active;
+mod answer;
+pub mod config;
+pub mod contracts;
+pub mod datasets;
+pub mod doctor;
+pub mod doors;
+mod house;
+mod http;
+pub mod log;
+mod metrics;
+mod path;
+mod planning;
+mod rows;
+mod serve;
+pub mod tools;
+
+pub use house::{CannotOpen, House, open_sandbox};
+pub use path::{Reply, Walk};
+pub use planning::Planned;
+pub use serve::{Serving, serve};

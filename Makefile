@@ -1,0 +1,48 @@
+# The commands of the house. `make run` and `make test` need nothing but Rust, Node's npm and a shell.
+
+PORT ?= 8080
+DATA ?= data
+CARGO ?= cargo
+# A clean clone (CI) keeps its build in the user's cache, so that a second run is fast.
+ifdef CI
+export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gatehouse/target
+endif
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+
+.PHONY: help run build test lint unit bench deps duckdb release clean
+
+help: ## what there is
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+run: deps build ## build, then serve the demo on http://127.0.0.1:$(PORT)
+	@echo "starting the demo on port $(PORT) (data in $(DATA); stop with Ctrl-C)"
+	@exec $(TARGET)/release/gatehouse serve --demo --listen 127.0.0.1:$(PORT) --data $(DATA)
+
+build: duckdb
+	@echo "building (the first time takes some minutes)"
+	@$(CARGO) build --release --locked -p gatehouse
+
+test: deps duckdb lint unit ## everything: formatting, lints, unit and integration tests
+
+lint: duckdb ## formatting and lints
+	@echo "== formatting"; $(CARGO) fmt --all --check
+	@echo "== lints"; $(CARGO) clippy --workspace --all-targets --locked --quiet -- -D warnings
+
+unit: duckdb
+	@echo "== tests"; $(CARGO) test --workspace --locked --quiet
+
+bench: deps duckdb ## figures, as ratios measured in one run
+	@$(CARGO) bench --locked -p gatehouse
+
+deps: ## install missing system packages
+	@scripts/deps
+
+duckdb:
+	@scripts/fetch-duckdb
+
+release: deps ## one binary with DuckDB inside (slow to build)
+	$(CARGO) build --release --locked -p gatehouse --features bundled
+
+clean:
+	$(CARGO) clean
+	rm -rf .duckdb data

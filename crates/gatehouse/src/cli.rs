@@ -1,0 +1,218 @@
+//! Every command and flag, defined once: parsing, help and completions come from here.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// The guarded way from AI agents to a company's data and machines.
+#[derive(Parser)]
+#[command(name = "gatehouse", version, after_help = EXAMPLES)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  gatehouse serve --demo                      a server with demo data on 127.0.0.1:8080
+  gatehouse tokens create --actor ann --role analyst --expires 30d
+  gatehouse plan --source sales.sqlite \"orders per region\"
+  gatehouse contracts init sales              safe contracts for a source
+  gatehouse doctor                            does everything hold?
+
+Exit codes: 0 done, 1 our fault, 2 bad input or configuration, 4 not allowed, 5 not found,
+            8 time or memory ran out, 9 not available now";
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Serve the doors over HTTP
+    Serve(Serve),
+    /// Create, list and revoke access tokens
+    #[command(subcommand)]
+    Tokens(Tokens),
+    /// Write, check and show contracts
+    #[command(subcommand)]
+    Contracts(Contracts),
+    /// Plan a question without a server: reading, plan and SQL
+    Plan(Plan),
+    /// The audit chain
+    #[command(subcommand)]
+    Audit(Audit),
+    /// Check everything that the server stands on
+    Doctor(Doctor),
+    /// The settings in force
+    #[command(subcommand)]
+    Config(Config),
+    /// JSON Schemas of what callers and operators write
+    #[command(subcommand)]
+    Schema(Schema),
+    /// A worker in its sandbox; started by the server only
+    #[command(hide = true)]
+    Runner,
+}
+
+/// Where everything is kept.
+#[derive(Args, Clone)]
+pub struct Data {
+    /// Directory of all state: configuration, contracts, datasets, ledger, keys
+    #[arg(long, value_name = "DIR", default_value = "data", env = "GATEHOUSE_DATA")]
+    pub data: PathBuf,
+    /// Configuration file [default: DIR/gatehouse.toml]
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:\n  gatehouse serve --demo\n  gatehouse serve --data /srv/gatehouse --listen 127.0.0.1:9000")]
+pub struct Serve {
+    #[command(flatten)]
+    pub data: Data,
+    /// Write demo datasets and contracts into DIR first, if they are not there
+    #[arg(long)]
+    pub demo: bool,
+    /// Address to listen on; port 0 lets the system choose
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Option<String>,
+    /// A proxy in front of this server does TLS
+    #[arg(long)]
+    pub behind_proxy: bool,
+    /// Which planner turns questions into plans
+    #[arg(long, value_name = "NAME")]
+    pub planner: Option<String>,
+}
+
+#[derive(Subcommand)]
+pub enum Tokens {
+    /// Create a token; it is printed once, alone on stdout
+    Create {
+        #[command(flatten)]
+        data: Data,
+        /// Who will use it
+        #[arg(long)]
+        actor: String,
+        /// What they may do, as contracts say
+        #[arg(long)]
+        role: String,
+        /// How long it is valid, like `30d` or `12h` [default: for ever]
+        #[arg(long, value_name = "SPAN")]
+        expires: Option<String>,
+        /// A claim for `rows` predicates, as NAME=VALUE; may be given more than once
+        #[arg(long = "claim", value_name = "NAME=VALUE")]
+        claims: Vec<String>,
+    },
+    /// List tokens, without their secrets
+    List {
+        #[command(flatten)]
+        data: Data,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Revoke a token; it is refused from then on
+    Revoke {
+        #[command(flatten)]
+        data: Data,
+        /// The id that `list` shows
+        id: String,
+    },
+    /// Print a one-time sign-in link for the page
+    Link {
+        #[command(flatten)]
+        data: Data,
+        #[arg(long)]
+        actor: String,
+        #[arg(long)]
+        role: String,
+    },
+}
+
+#[derive(Subcommand)]
+pub enum Contracts {
+    /// Write safe contracts for a source: read only, fields that look like PII hidden
+    Init {
+        #[command(flatten)]
+        data: Data,
+        source: String,
+        /// Print instead of writing
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Check all contracts, also against their sources
+    Check {
+        #[command(flatten)]
+        data: Data,
+        #[arg(long)]
+        json: bool,
+    },
+    /// What a role sees of a resource
+    Show {
+        #[command(flatten)]
+        data: Data,
+        resource: String,
+        #[arg(long)]
+        role: String,
+    },
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  gatehouse plan --source shop.sqlite \"how many customers per tier?\"\n  gatehouse plan --source sales --role analyst \"revenue by month\"\n  gatehouse plan --planner offline --batch - < questions.jsonl\n\nA line of a batch is {\"id\", \"db\", \"question\"}; db is a SQLite file."
+)]
+pub struct Plan {
+    #[command(flatten)]
+    pub data: Data,
+    /// A dataset's id, or a file: SQLite, CSV, Parquet or JSON
+    #[arg(long, value_name = "FILE_OR_NAME", required_unless_present = "batch")]
+    pub source: Option<String>,
+    #[arg(long, default_value = "offline", value_parser = ["offline"])]
+    pub planner: String,
+    /// Plan as this role sees the source
+    #[arg(long, default_value = "admin")]
+    pub role: String,
+    /// Read questions as JSON lines from FILE, or from stdin with `-`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["source", "question"])]
+    pub batch: Option<String>,
+    #[arg(long)]
+    pub json: bool,
+    #[arg(required_unless_present = "batch")]
+    pub question: Option<String>,
+}
+
+#[derive(Subcommand)]
+pub enum Audit {
+    /// Walk the whole chain and its signed heads
+    Verify {
+        #[command(flatten)]
+        data: Data,
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Args)]
+pub struct Doctor {
+    #[command(flatten)]
+    pub data: Data,
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Subcommand)]
+pub enum Config {
+    /// Show every setting
+    Show {
+        #[command(flatten)]
+        data: Data,
+        /// Say where each value comes from
+        #[arg(long)]
+        origin: bool,
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Subcommand)]
+pub enum Schema {
+    /// Of a contract
+    Contract,
+    /// Of a QueryPlan
+    QueryPlan,
+}

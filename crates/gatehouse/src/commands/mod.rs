@@ -1,0 +1,53 @@
+//! One file a command.
+
+mod audit;
+mod config;
+mod contracts;
+mod doctor;
+mod plan;
+pub mod runner;
+mod serve;
+mod tokens;
+
+use crate::cli::{Cli, Command, Data, Schema};
+use crate::print::{self, Problem};
+use gateway::config::{self as settings, Config, Flags, Shown};
+use std::process::ExitCode;
+
+pub fn run(cli: Cli) -> Result<ExitCode, Problem> {
+    match cli.command {
+        Command::Serve(serve) => run_async(serve::run(serve)),
+        Command::Tokens(tokens) => run_async(tokens::run(tokens)),
+        Command::Contracts(contracts) => run_async(contracts::run(contracts)),
+        Command::Plan(plan) => run_async(plan::run(plan)),
+        Command::Audit(audit) => run_async(audit::run(audit)),
+        Command::Doctor(doctor) => run_async(doctor::run(doctor)),
+        Command::Config(config) => config::run(config),
+        Command::Schema(Schema::Contract) => Ok(shown(&policy::contract_json_schema())),
+        Command::Schema(Schema::QueryPlan) => Ok(shown(&policy::query_plan_json_schema())),
+        Command::Runner => Ok(runner::run(Vec::new())),
+    }
+}
+
+fn shown(schema: &serde_json::Value) -> ExitCode {
+    print::json(schema);
+    ExitCode::SUCCESS
+}
+
+fn run_async(command: impl Future<Output = Result<ExitCode, Problem>>) -> Result<ExitCode, Problem> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let result = runtime.block_on(command);
+    // Workers are being killed on blocking threads: a moment for them, not more.
+    runtime.shutdown_timeout(std::time::Duration::from_secs(1));
+    result
+}
+
+/// Flags that most commands share.
+fn flags(data: &Data) -> Flags {
+    Flags { data: data.data.clone(), config: data.config.clone(), ..Flags::default() }
+}
+
+fn load(flags: &Flags) -> Result<(Config, Vec<Shown>), Problem> {
+    settings::load(flags, |name| std::env::var(name).ok())
+        .map_err(|errors| Problem { lines: errors.iter().map(ToString::to_string).collect(), code: 2 })
+}

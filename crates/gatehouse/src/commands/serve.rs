@@ -1,0 +1,64 @@
+//! `gatehouse serve`.
+
+use super::{flags, load};
+use crate::cli::Serve;
+use crate::demo;
+use crate::print::{self, Problem};
+use gateway::config::Flags;
+use gateway::{House, Serving};
+use ledger::NewToken;
+use std::process::ExitCode;
+use tokio::signal::unix::{SignalKind, signal};
+
+pub async fn run(serve: Serve) -> Result<ExitCode, Problem> {
+    let flags = Flags {
+        listen: serve.listen.clone(),
+        behind_proxy: serve.behind_proxy,
+        planner: serve.planner.clone(),
+        ..flags(&serve.data)
+    };
+    std::fs::create_dir_all(&serve.data.data)?;
+    if serve.demo {
+        demo::write(&serve.data.data)?;
+    }
+    let (config, _) = load(&flags)?;
+    gateway::log::start(&config.log);
+    let house = House::open(config)?;
+    let serving = gateway::serve(house.clone()).await?;
+    print::line(format!("ready {}", serving.url()));
+    welcome(&house, &serving, serve.demo).await?;
+    wait_for_signal().await?;
+    tracing::info!("stopping");
+    serving.stop().await;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How to get in. On a loopback address only: elsewhere a terminal's log may be read by others.
+async fn welcome(house: &House, serving: &Serving, demo: bool) -> Result<(), Problem> {
+    if serving.address.ip().is_loopback() {
+        let code = house.ledger.create_login("owner", "admin").await?;
+        print::line(format!("page  {}/login?code={}  (signs in once, as owner)", serving.url(), code.expose()));
+    }
+    if demo {
+        let in_a_day = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(24);
+        let token = NewToken {
+            actor: "demo".into(),
+            role: "analyst".into(),
+            claims: Default::default(),
+            expires_at: Some(in_a_day),
+        };
+        let (_, secret) = house.ledger.create_token(token).await?;
+        print::line(format!("token {}  (demo analyst, valid for a day)", secret.expose()));
+    }
+    Ok(())
+}
+
+async fn wait_for_signal() -> Result<(), Problem> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(())
+}

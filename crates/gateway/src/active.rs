@@ -1,0 +1,93 @@
+//! Requests on their way: what can be watched, resumed and cancelled.
+
+use crate::path::Reply;
+use domain::{Fault, RunId};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+/// Where on the path a request is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    Planning,
+    Validating,
+    Executing,
+}
+
+impl Stage {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Planning => "planning",
+            Self::Validating => "validating",
+            Self::Executing => "executing",
+        }
+    }
+}
+
+/// What a watcher is told, in order. Never forgotten while the request lives, so that a stream can
+/// be taken up again from any event.
+#[derive(Debug, Clone)]
+pub enum Event {
+    Entered(Stage),
+    Finished(Result<Arc<Reply>, Fault>),
+}
+
+/// One request, as those see it who wait for it.
+#[derive(Debug)]
+pub struct Watch {
+    pub run_id: RunId,
+    pub actor: String,
+    pub cancel: CancellationToken,
+    events: watch::Sender<Vec<Event>>,
+}
+
+impl Watch {
+    pub fn new(actor: &str) -> Arc<Self> {
+        let events = watch::Sender::new(Vec::with_capacity(4));
+        Arc::new(Self { run_id: RunId::new(), actor: actor.to_owned(), cancel: CancellationToken::new(), events })
+    }
+
+    pub fn tell(&self, event: Event) {
+        self.events.send_modify(|events| events.push(event));
+    }
+
+    pub fn subscribe(&self) -> watch::Receiver<Vec<Event>> {
+        self.events.subscribe()
+    }
+}
+
+/// All requests that have not ended.
+#[derive(Debug, Default)]
+pub struct Active {
+    watches: Mutex<HashMap<RunId, Arc<Watch>>>,
+}
+
+impl Active {
+    pub fn insert(&self, watch: Arc<Watch>) {
+        self.lock().insert(watch.run_id, watch);
+    }
+
+    pub fn remove(&self, run_id: RunId) {
+        self.lock().remove(&run_id);
+    }
+
+    pub fn get(&self, run_id: RunId) -> Option<Arc<Watch>> {
+        self.lock().get(&run_id).cloned()
+    }
+
+    pub fn len(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// For a shutdown that cannot wait any longer: the runs end as cancelled, and are recorded so.
+    pub fn cancel_all(&self) {
+        for watch in self.lock().values() {
+            watch.cancel.cancel();
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, Arc<Watch>>> {
+        self.watches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

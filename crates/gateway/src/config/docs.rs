@@ -1,0 +1,69 @@
+//! `docs/SETTINGS.md`, written from the table.
+
+use super::settings::{SETTINGS, Setting};
+use super::sources;
+
+const INTRODUCTION: &str = "\
+# Settings
+
+<!-- Written from the table in crates/gateway/src/config/settings.rs; a test compares. -->
+
+A value comes from a flag, else from the environment, else from `gatehouse.toml` in the data
+directory (or the file of `--config`), else it is the default. An unknown key and a wrong value
+refuse to start, also where another value overrides it; all of them are reported at once.
+`gatehouse config show --origin` shows each value and where it comes from.
+
+Keys with a dot stand in a section: `limits.rows` is `rows` below `[limits]`. Relative paths are
+relative to the data directory, wherever they are given; only `--data` and `--config` themselves
+are relative to the working directory. Empty variables count as not set. In variables a list is
+written with commas.
+";
+
+const SOURCES: &str = "
+## Sources
+
+Data besides the registry of the datasets, one section each in `gatehouse.toml`:
+
+```toml
+[sources.shop]
+kind = \"sqlite\"
+path = \"shop.sqlite\"
+description = \"Orders, customers and products\"
+prompts = [\"How many orders were there per month?\"]
+
+[sources.traffic]
+kind = \"files\"
+tables = { visits = \"visits.parquet\", pages = \"pages.csv\" }
+```
+
+| key | meaning |
+|---|---|
+";
+
+/// The page that documents every setting.
+pub fn markdown() -> String {
+    let mut page = INTRODUCTION.to_owned();
+    let mut section = None;
+    for setting in SETTINGS {
+        let this = setting.key.split_once('.').map_or("general", |(section, _)| section);
+        if section != Some(this) {
+            page.push_str(&format!(
+                "\n## {this}\n\n| key | default | variables and flag | meaning |\n|---|---|---|---|\n"
+            ));
+            section = Some(this);
+        }
+        page.push_str(&row(setting));
+    }
+    page.push_str(SOURCES);
+    for (key, meaning) in sources::KEYS {
+        page.push_str(&format!("| `{key}` | {meaning} |\n"));
+    }
+    page
+}
+
+fn row(setting: &Setting) -> String {
+    let default = if setting.default.is_empty() { "not set".to_owned() } else { format!("`{}`", setting.default) };
+    let flag = setting.flag.map(str::to_owned);
+    let names: Vec<String> = setting.variables().into_iter().chain(flag).map(|name| format!("`{name}`")).collect();
+    format!("| `{}` | {default} | {} | {} |\n", setting.key, names.join(", "), setting.doc)
+}

@@ -1,0 +1,203 @@
+//! The table of settings. Everything else in this module follows from it.
+
+use super::given::Given;
+use super::types::{Config, LogFormat, PlannerChoice};
+use std::num::NonZeroU32;
+use tracing::Level;
+
+/// One row: what a setting is called, what it means, and how it is read.
+pub struct Setting {
+    pub key: &'static str,
+    /// The names that the specs give it, besides `GATEHOUSE_…`.
+    aliases: &'static [&'static str],
+    pub flag: Option<&'static str>,
+    /// As text; empty where it is not set unless somebody sets it.
+    pub default: &'static str,
+    pub doc: &'static str,
+    pub apply: Apply,
+}
+
+type Apply = fn(&mut Config, &Given) -> Result<(), String>;
+
+impl Setting {
+    /// The environment variables that set it, the one named after its key first.
+    pub fn variables(&self) -> Vec<String> {
+        let own = format!("GATEHOUSE_{}", self.key.replace('.', "_").to_uppercase());
+        std::iter::once(own).chain(self.aliases.iter().map(|alias| (*alias).to_owned())).collect()
+    }
+
+    const fn alias(mut self, aliases: &'static [&'static str]) -> Self {
+        self.aliases = aliases;
+        self
+    }
+
+    const fn flag(mut self, flag: &'static str) -> Self {
+        self.flag = Some(flag);
+        self
+    }
+}
+
+const fn setting(key: &'static str, default: &'static str, doc: &'static str, apply: Apply) -> Setting {
+    Setting { key, aliases: &[], flag: None, default, doc, apply }
+}
+
+const MIB: i64 = 1024 * 1024;
+const DAY: i64 = 24 * 60 * 60;
+
+#[rustfmt::skip]
+pub static SETTINGS: &[Setting] = &[
+    setting("planner", "auto",
+        "Who turns questions into plans: `auto` (the best to be had) or `offline` (embedded, no model, no network).",
+        |c, g| planner(g).map(|v| c.planner = v)).flag("--planner"),
+
+    setting("server.listen", "127.0.0.1:8080",
+        "Where to listen; port 0 takes a free one. What other machines can reach needs TLS or `server.behind_proxy`.",
+        |c, g| g.address().map(|v| c.server.listen = v)).alias(&["GATEHOUSE_LISTEN"]).flag("--listen"),
+    setting("server.hosts", "",
+        "Names, without port, that requests may have in `Host` and `Origin` besides loopback and `server.listen`.",
+        |c, g| hosts(g).map(|v| c.server.hosts = v)),
+    setting("server.behind_proxy", "false",
+        "A proxy in front ends TLS: allows a reachable address without TLS here.",
+        |c, g| g.switch().map(|v| c.server.behind_proxy = v)).flag("--behind-proxy"),
+    setting("server.body_limit_bytes", "1048576",
+        "The largest request body, in bytes.",
+        |c, g| g.number(1024..=64 * MIB).map(|v| c.server.body_limit_bytes = v)),
+    setting("server.header_timeout_seconds", "10",
+        "How long a client may take to send its headers.",
+        |c, g| g.seconds(1..=300).map(|v| c.server.header_timeout = v)),
+
+    setting("tls.cert", "",
+        "Certificate chain, a PEM file. Needs `tls.key`.",
+        |c, g| g.path(&c.data).map(|v| c.tls.get_or_insert_default().cert = v)),
+    setting("tls.key", "",
+        "Private key of the certificate, a PEM file. Needs `tls.cert`.",
+        |c, g| g.path(&c.data).map(|v| c.tls.get_or_insert_default().key = v)),
+
+    setting("log.level", "info",
+        "`error`, `warn`, `info`, `debug` or `trace`.",
+        |c, g| g.one_of(LEVELS).map(|v| c.log.level = v)).alias(&["LOG_LEVEL"]),
+    setting("log.format", "pretty",
+        "`pretty` for people, `json` for machines: one object a line.",
+        |c, g| g.one_of(&[("pretty", LogFormat::Pretty), ("json", LogFormat::Json)]).map(|v| c.log.format = v)),
+
+    setting("datasets.dir", "datasets",
+        "Directory of the datasets and their `registry.json`.",
+        |c, g| g.path(&c.data).map(|v| c.datasets_dir = v)).alias(&["DATASETS_DIR"]),
+
+    setting("contracts.dir", "contracts",
+        "Directory of the contracts, one YAML file a resource.",
+        |c, g| g.path(&c.data).map(|v| c.contracts_dir = v)),
+
+    setting("ledger.path", "ledger.sqlite",
+        "The SQLite file of runs, audit chain and tokens.",
+        |c, g| g.path(&c.data).map(|v| c.ledger.path = v)).alias(&["CAPSULE_DB_PATH"]),
+    setting("ledger.keep_days", "365",
+        "Days after which the text of a run is removed. Its entry in the audit chain stays.",
+        |c, g| g.number(1..=36_500).map(|v| c.ledger.keep_days = v)),
+    setting("ledger.head_interval_seconds", "60",
+        "How often the head of the audit chain is signed.",
+        |c, g| g.seconds(1..=DAY).map(|v| c.ledger.head_interval = v)),
+
+    setting("limits.rows", "1000",
+        "Rows that one statement may give.",
+        |c, g| g.number(1..=1_000_000).map(|v| c.limits.rows = v)).alias(&["MAX_ROWS"]),
+    setting("limits.bytes", "16777216",
+        "Bytes of Arrow that one statement may give.",
+        |c, g| g.number(1024..=1024 * MIB).map(|v| c.limits.bytes = v)),
+    setting("limits.seconds", "30",
+        "Seconds that one statement may take; then its worker is killed.",
+        |c, g| g.number(1..=3600).map(|v| c.limits.seconds = v)).alias(&["RUN_TIMEOUT_SECONDS"]),
+    setting("limits.requests_per_second", "50",
+        "Requests that one actor may send, on average.",
+        |c, g| rate(g).map(|v| c.requests.per_second = v)),
+    setting("limits.burst", "100",
+        "Requests that one actor may send at once.",
+        |c, g| rate(g).map(|v| c.requests.burst = v)),
+    setting("limits.question_chars", "10000",
+        "The longest question, in characters.",
+        |c, g| g.number(1..=1_000_000).map(|v| c.question_chars = v)),
+
+    setting("engines.concurrency", "4",
+        "Statements that run at the same time; others wait.",
+        |c, g| g.number(1..=1024).map(|v| c.engines.concurrency = v)),
+    setting("engines.warm_workers", "8",
+        "Idle workers that are kept, over all sources and roles.",
+        |c, g| g.number(0..=1024).map(|v| c.engines.warm = v)),
+    setting("engines.queue_seconds", "10",
+        "How long a statement may wait for its turn.",
+        |c, g| g.seconds(1..=600).map(|v| c.engines.queue = v)),
+    setting("engines.worker_max_age_seconds", "600",
+        "The age at which a worker is replaced.",
+        |c, g| g.seconds(1..=DAY).map(|v| c.engines.worker_max_age = v)),
+    setting("engines.worker_max_statements", "1000",
+        "The number of statements after which a worker is replaced.",
+        |c, g| g.number(1..=1_000_000).map(|v| c.engines.worker_max_statements = v)),
+    setting("engines.strict", "false",
+        "One statement, one worker: nothing of a statement can outlive it.",
+        |c, g| g.switch().map(|v| c.engines.strict = v)),
+
+    setting("sandbox.user", "",
+        "Whom workers run as when the server is root. Not set: `gatehouse` if there is such a user, else `nobody`.",
+        |c, g| g.words().map(|v| c.sandbox_user = Some(v.to_owned()))),
+    setting("sandbox.memory_mb", "512",
+        "Memory of one worker, in MiB.",
+        |c, g| g.number(128..=1024 * 1024).map(|v| memory(c, v))),
+    setting("sandbox.processes", "64",
+        "Processes and threads of one worker.",
+        |c, g| g.number(8..=4096).map(|v| c.engines.jail.processes = v)),
+    setting("sandbox.cpus", "0.5",
+        "Processors of one worker; 0.5 is half of one.",
+        |c, g| g.fraction(0.05..=1024.0).map(|v| c.engines.jail.cpus = v)),
+    setting("sandbox.tmp_mb", "64",
+        "Size of a worker's own `/tmp`, in MiB.",
+        |c, g| g.number::<u64>(1..=64 * 1024).map(|v| c.engines.jail.tmp_bytes = v << 20)),
+    setting("sandbox.image", "",
+        "A container image to run workers in. Not available in this version: setting it is an error.",
+        |_, g| no_container_runner(g)).alias(&["RUNNER_IMAGE"]),
+];
+
+const LEVELS: &[(&str, Level)] = &[
+    ("error", Level::ERROR),
+    ("warn", Level::WARN),
+    ("warning", Level::WARN),
+    ("info", Level::INFO),
+    ("debug", Level::DEBUG),
+    ("trace", Level::TRACE),
+];
+
+fn planner(given: &Given) -> Result<PlannerChoice, String> {
+    match given.words()? {
+        name @ ("claude" | "claude-code" | "openai") => {
+            Err(format!("the planner `{name}` is not available in this version: use `auto` or `offline`"))
+        }
+        _ => given.one_of(&[("auto", PlannerChoice::Auto), ("offline", PlannerChoice::Offline)]),
+    }
+}
+
+/// Never passed over in silence: who names an image counts on its walls.
+fn no_container_runner(given: &Given) -> Result<(), String> {
+    let image = given.shown();
+    Err(format!(
+        "the container runner (`{image}`) is not available in this version: unset it to use the native sandbox"
+    ))
+}
+
+fn hosts(given: &Given) -> Result<Vec<String>, String> {
+    let plain = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || ".-_".contains(c));
+    let names = given.list()?;
+    match names.iter().find(|name| !plain(name)) {
+        Some(odd) => Err(format!("`{odd}` is not a host name: write it without scheme, port and path")),
+        None => Ok(names.iter().map(|name| name.to_ascii_lowercase()).collect()),
+    }
+}
+
+fn rate(given: &Given) -> Result<NonZeroU32, String> {
+    given.number::<u32>(1..=1_000_000).map(|n| NonZeroU32::new(n).unwrap_or(NonZeroU32::MIN))
+}
+
+/// Address space comes with memory, in the proportion of the sandbox's own defaults.
+fn memory(config: &mut Config, mebibytes: u64) {
+    let jail = &mut config.engines.jail;
+    jail.memory_bytes = mebibytes << 20;
+    jail.address_space_bytes = jail.memory_bytes / 2 * 3;
+}

@@ -1,0 +1,353 @@
+//! What comes of flags, variables and files; what is refused, and in which words.
+
+use super::*;
+use std::time::Duration;
+use tempfile::TempDir;
+
+type Loaded = Result<(Config, Vec<Shown>), Vec<ConfigError>>;
+
+/// Loads from a file in a directory of its own and these variables.
+fn load_with(file: &str, variables: &[(&str, &str)], flags: impl FnOnce(&mut Flags)) -> (Loaded, TempDir) {
+    let dir = tempfile::tempdir().unwrap();
+    if !file.is_empty() {
+        std::fs::write(dir.path().join("gatehouse.toml"), file).unwrap();
+    }
+    let mut said = Flags { data: dir.path().to_owned(), ..Flags::default() };
+    flags(&mut said);
+    let loaded = load(&said, |name| variables.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned()));
+    (loaded, dir)
+}
+
+fn good(file: &str, variables: &[(&str, &str)]) -> Config {
+    load_with(file, variables, |_| {}).0.unwrap().0
+}
+
+/// Everything that is refused, one a line, without the name of the directory.
+fn bad(file: &str, variables: &[(&str, &str)]) -> String {
+    let (loaded, dir) = load_with(file, variables, |_| {});
+    lines(&loaded.unwrap_err(), &dir)
+}
+
+fn lines(errors: &[ConfigError], dir: &TempDir) -> String {
+    let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    lines.join("\n").replace(&format!("{}/", dir.path().display()), "")
+}
+
+#[test]
+fn the_page_of_settings_is_current() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/SETTINGS.md");
+    if std::env::var_os("UPDATE_SETTINGS").is_some() {
+        std::fs::write(path, markdown()).unwrap();
+    }
+    let page = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(page == markdown(), "docs/SETTINGS.md differs from the table: run this test with UPDATE_SETTINGS=1");
+}
+
+#[test]
+fn every_setting_is_documented_and_named_once() {
+    let mut keys: Vec<&str> = SETTINGS.iter().map(|s| s.key).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    assert_eq!(keys.len(), SETTINGS.len());
+    let mut variables: Vec<String> = SETTINGS.iter().flat_map(Setting::variables).collect();
+    let count = variables.len();
+    variables.sort_unstable();
+    variables.dedup();
+    assert_eq!(variables.len(), count);
+    let all = Flags { listen: Some("x".into()), behind_proxy: true, planner: Some("x".into()), ..Flags::default() };
+    for setting in SETTINGS {
+        assert!(setting.flag.is_none_or(|flag| all.said(flag).is_some()), "{}", setting.key);
+        assert!(setting.doc.ends_with('.') && !setting.doc.contains('|'), "{}", setting.key);
+    }
+}
+
+#[test]
+fn without_anything_the_defaults_hold() {
+    let (loaded, dir) = load_with("", &[], |_| {});
+    let (config, shown) = loaded.unwrap();
+    assert_eq!(config.limits, domain::Limits::default());
+    let (ours, theirs) = (&config.engines, engines::Settings::default());
+    assert_eq!(format!("{ours:?}"), format!("{theirs:?}"));
+    assert_eq!(config.ledger.path, dir.path().join("ledger.sqlite"));
+    assert_eq!(config.server.header_timeout, Duration::from_secs(10));
+    assert!(shown.iter().all(|s| s.origin == "default"));
+    insta::assert_snapshot!(text(&shown, false), @r"
+    planner                         auto
+    server.listen                   127.0.0.1:8080
+    server.hosts                    (not set)
+    server.behind_proxy             false
+    server.body_limit_bytes         1048576
+    server.header_timeout_seconds   10
+    tls.cert                        (not set)
+    tls.key                         (not set)
+    log.level                       info
+    log.format                      pretty
+    datasets.dir                    datasets
+    contracts.dir                   contracts
+    ledger.path                     ledger.sqlite
+    ledger.keep_days                365
+    ledger.head_interval_seconds    60
+    limits.rows                     1000
+    limits.bytes                    16777216
+    limits.seconds                  30
+    limits.requests_per_second      50
+    limits.burst                    100
+    limits.question_chars           10000
+    engines.concurrency             4
+    engines.warm_workers            8
+    engines.queue_seconds           10
+    engines.worker_max_age_seconds  600
+    engines.worker_max_statements   1000
+    engines.strict                  false
+    sandbox.user                    (not set)
+    sandbox.memory_mb               512
+    sandbox.processes               64
+    sandbox.cpus                    0.5
+    sandbox.tmp_mb                  64
+    sandbox.image                   (not set)
+    ");
+}
+
+#[test]
+fn flags_before_environment_before_file_before_default() {
+    let file = "[server]\nlisten = '127.0.0.1:1'";
+    let variable = ("GATEHOUSE_SERVER_LISTEN", "127.0.0.1:2");
+    let listen = |file, variables: &[(&str, &str)], flag: Option<&str>| {
+        let (loaded, dir) = load_with(file, variables, |flags| flags.listen = flag.map(str::to_owned));
+        let (config, shown) = loaded.unwrap();
+        let origin = &shown.iter().find(|s| s.key == "server.listen").unwrap().origin;
+        (config.server.listen.port(), origin.replace(&format!("{}/", dir.path().display()), ""))
+    };
+    assert_eq!(listen("", &[], None), (8080, "default".to_owned()));
+    assert_eq!(listen(file, &[], None), (1, "file gatehouse.toml".to_owned()));
+    assert_eq!(listen(file, &[variable], None), (2, "environment GATEHOUSE_SERVER_LISTEN".to_owned()));
+    assert_eq!(listen(file, &[variable], Some("127.0.0.1:3")), (3, "flag --listen".to_owned()));
+    assert_eq!(listen(file, &[("GATEHOUSE_LISTEN", "")], None), (1, "file gatehouse.toml".to_owned()));
+}
+
+#[test]
+fn variables_of_the_specs_work_under_their_own_names() {
+    let config = good(
+        "",
+        &[
+            ("DATASETS_DIR", "/srv/datasets"),
+            ("CAPSULE_DB_PATH", "runs.db"),
+            ("RUN_TIMEOUT_SECONDS", "5"),
+            ("MAX_ROWS", "7"),
+            ("LOG_LEVEL", "WARNING"),
+            ("RUNNER_IMAGE", ""),
+            ("GATEHOUSE_SERVER_HOSTS", "Data.Example.com, intranet"),
+        ],
+    );
+    assert_eq!(config.datasets_dir, std::path::Path::new("/srv/datasets"));
+    assert_eq!(config.ledger.path, config.data.join("runs.db"));
+    assert_eq!((config.limits.seconds, config.limits.rows), (5, 7));
+    assert_eq!(config.log.level, tracing::Level::WARN);
+    assert_eq!(config.server.hosts, ["data.example.com", "intranet"]);
+}
+
+#[test]
+fn every_value_of_a_file_arrives() {
+    let config = good(
+        r#"
+        planner = "offline"
+        [server]
+        listen = "0.0.0.0:443"
+        hosts = ["data.example.com"]
+        [tls]
+        cert = "tls/cert.pem"
+        key = "/etc/key.pem"
+        [log]
+        format = "json"
+        [limits]
+        requests_per_second = 5
+        burst = 6
+        [sandbox]
+        user = "worker"
+        memory_mb = 1024
+        cpus = 2
+        tmp_mb = 1
+        "#,
+        &[],
+    );
+    assert_eq!(config.planner, PlannerChoice::Offline);
+    assert_eq!(config.server.listen.to_string(), "0.0.0.0:443");
+    assert_eq!(config.tls, Some(Tls { cert: config.data.join("tls/cert.pem"), key: "/etc/key.pem".into() }));
+    assert_eq!(config.log.format, LogFormat::Json);
+    assert_eq!((config.requests.per_second.get(), config.requests.burst.get()), (5, 6));
+    assert_eq!(config.sandbox_user.as_deref(), Some("worker"));
+    let jail = config.engines.jail;
+    assert_eq!((jail.memory_bytes, jail.address_space_bytes), (1 << 30, 3 << 29));
+    assert_eq!((jail.cpus, jail.tmp_bytes), (2.0, 1 << 20));
+}
+
+#[test]
+fn everything_wrong_is_said_at_once() {
+    let file = r#"
+        planer = "auto"
+        listen = "127.0.0.1:1"
+        log = "info"
+        colour = true
+        [server]
+        behind_proxy = "yes"
+        hosts = "data.example.com"
+        [limits]
+        rows = "1000"
+        bytes = 10
+        seconds = 1.5
+        row = 5
+        [telemetry]
+        on = true
+        [sandbox]
+        cpus = 0
+        user = ["a"]
+        "#;
+    let variables = [
+        ("MAX_ROWS", "many"),
+        ("GATEHOUSE_ENGINES_STRICT", "maybe"),
+        ("RUN_TIMEOUT_SECONDS", "5"),
+        ("GATEHOUSE_LIMITS_SECONDS", "6"),
+        ("RUNNER_IMAGE", "csv-analyst-runner:test"),
+        ("GATEHOUSE_PLANNER", "claude"),
+        ("LOG_LEVEL", "loud"),
+        ("GATEHOUSE_SERVER_LISTEN", "8080"),
+    ];
+    insta::assert_snapshot!(bad(file, &variables), @r#"
+    file gatehouse.toml: `colour`: unknown key: see `gatehouse config show` for all of them
+    file gatehouse.toml: `limits.row`: unknown key: did you mean `limits.rows`?
+    file gatehouse.toml: `listen`: unknown key: did you mean `server.listen`?
+    file gatehouse.toml: `log`: is a section: write `[log]` and its keys below
+    file gatehouse.toml: `planer`: unknown key: did you mean `planner`?
+    file gatehouse.toml: `telemetry`: unknown key: see `gatehouse config show` for all of them
+    environment GATEHOUSE_PLANNER: `planner`: the planner `claude` is not available in this version: use `auto` or `offline`
+    environment GATEHOUSE_SERVER_LISTEN: `server.listen`: `8080` is not an address with a port, such as `127.0.0.1:8080`
+    file gatehouse.toml: `server.hosts`: the text `data.example.com` is not a list of texts, as in `["a", "b"]`
+    file gatehouse.toml: `server.behind_proxy`: the text `yes` is not `true` or `false`
+    environment LOG_LEVEL: `log.level`: `loud` is not one of `error`, `warn`, `warning`, `info`, `debug`, `trace`
+    file gatehouse.toml: `limits.rows`: the text `1000` is not a whole number from 1 to 1000000
+    environment MAX_ROWS: `limits.rows`: `many` is not a whole number from 1 to 1000000
+    file gatehouse.toml: `limits.bytes`: `10` is not a whole number from 1024 to 1073741824
+    environment RUN_TIMEOUT_SECONDS: `limits.seconds`: `GATEHOUSE_LIMITS_SECONDS` and `RUN_TIMEOUT_SECONDS` say different things: unset one of them
+    file gatehouse.toml: `limits.seconds`: `1.5` is not a whole number from 1 to 3600
+    environment GATEHOUSE_ENGINES_STRICT: `engines.strict`: `maybe` is not `true` or `false`
+    file gatehouse.toml: `sandbox.user`: a list is not text
+    file gatehouse.toml: `sandbox.cpus`: `0` is not a number from 0.05 to 1024
+    environment RUNNER_IMAGE: `sandbox.image`: the container runner (`csv-analyst-runner:test`) is not available in this version: unset it to use the native sandbox
+    "#);
+}
+
+#[test]
+fn a_reachable_address_needs_protection() {
+    let cases = [
+        ("127.0.0.1:80", true),
+        ("[::1]:80", true),
+        ("localhost:80", true),
+        ("[::ffff:127.0.0.1]:80", true),
+        ("0.0.0.0:80", false),
+        ("[::]:80", false),
+        ("192.0.2.1:80", false),
+    ];
+    for (address, loopback) in cases {
+        let listen = [("GATEHOUSE_LISTEN", address)];
+        assert_eq!(load_with("", &listen, |_| {}).0.is_ok(), loopback, "{address}");
+        assert!(load_with("", &listen, |flags| flags.behind_proxy = true).0.is_ok(), "{address}");
+        assert!(load_with("tls = {cert = 'c', key = 'k'}", &listen, |_| {}).0.is_ok(), "{address}");
+    }
+    insta::assert_snapshot!(bad("[tls]\ncert = 'c'", &[]), @"file gatehouse.toml: `tls.cert`: is set without `tls.key`: TLS needs both");
+    insta::assert_snapshot!(bad("", &[("GATEHOUSE_LISTEN", "0.0.0.0:80")]), @"environment GATEHOUSE_LISTEN: `server.listen`: `0.0.0.0:80` can be reached from other machines without TLS: set `tls.cert` and `tls.key`, or say `--behind-proxy` (`server.behind_proxy = true`) if a proxy in front ends TLS");
+}
+
+#[test]
+fn sources() {
+    let config = good(
+        r#"
+        [sources.crm]
+        kind = "sqlite"
+        path = "crm.sqlite"
+        name = "Customers"
+        prompts = ["How many customers are there?"]
+        [sources.traffic-2024]
+        kind = "files"
+        tables = {visits = "visits.parquet", pages = "/srv/pages.csv"}
+        "#,
+        &[],
+    );
+    let [crm, traffic] = config.sources.as_slice() else { panic!("two sources") };
+    assert_eq!((crm.source.name.as_str(), crm.name.as_str(), crm.prompts.len()), ("crm", "Customers", 1));
+    assert_eq!(crm.source.kind, engines::SourceKind::Sqlite(config.data.join("crm.sqlite")));
+    assert_eq!((traffic.name.as_str(), traffic.description.as_str()), ("traffic-2024", ""));
+    let paths = [PathBuf::from("/srv/pages.csv"), config.data.join("visits.parquet")];
+    assert_eq!(traffic.source.paths(), paths);
+}
+
+#[test]
+fn sources_that_are_wrong() {
+    let file = r#"
+        [sources]
+        odd = 5
+        [sources.Shop]
+        kind = "sqlite"
+        path = "shop.sqlite"
+        [sources.a]
+        kind = "postgres"
+        prompts = "How many?"
+        [sources.b]
+        path = "b.sqlite"
+        [sources.c]
+        kind = "sqlite"
+        pth = "c.sqlite"
+        tables = {}
+        [sources.d]
+        kind = "files"
+        tables = {x = 5, y = "y.csv"}
+        [sources.e]
+        kind = "files"
+        tables = {}
+        "#;
+    insta::assert_snapshot!(bad(file, &[]), @r#"
+    file gatehouse.toml: `sources.Shop`: a source's name has lowercase letters, digits, `_` and `-`, at most 64
+    file gatehouse.toml: `sources.a.prompts`: the text `How many?` is not a list of texts, as in `["a", "b"]`
+    file gatehouse.toml: `sources.a.kind`: `postgres` is not a kind of source: use `sqlite` or `files`
+    file gatehouse.toml: `sources.b.kind`: missing: say `sqlite` or `files`
+    file gatehouse.toml: `sources.c.pth`: unknown key: did you mean `path`?
+    file gatehouse.toml: `sources.c.tables`: belongs to sources of kind `files`
+    file gatehouse.toml: `sources.c.path`: missing
+    file gatehouse.toml: `sources.d.tables.x`: `5` is not a path
+    file gatehouse.toml: `sources.e.tables`: must name a file for each table, as in `{orders = "orders.parquet"}`
+    file gatehouse.toml: `sources.odd`: must be a table, as in `[sources.odd]`
+    "#);
+}
+
+#[test]
+fn files_that_cannot_be_read() {
+    insta::assert_snapshot!(bad("[server]\nlisten = ", &[]), @"file gatehouse.toml: not valid TOML in line 2: string values must be quoted, expected literal string");
+    let (loaded, dir) = load_with("", &[], |flags| flags.config = Some(flags.data.join("other.toml")));
+    insta::assert_snapshot!(lines(&loaded.unwrap_err(), &dir), @"file other.toml: cannot be read: No such file or directory (os error 2)");
+}
+
+#[test]
+fn shown_with_origins() {
+    let file =
+        "[limits]\nrows = 5\n[sources.crm]\nkind = 'sqlite'\npath = '/srv/crm.sqlite'\ndescription = 'Customers'";
+    let (loaded, dir) = load_with(file, &[("LOG_LEVEL", "debug")], |flags| flags.behind_proxy = true);
+    let mut shown = loaded.unwrap().1;
+    shown.retain(|s| s.origin != "default" || s.key == "tls.cert");
+    for line in &mut shown {
+        line.origin = line.origin.replace(&format!("{}/", dir.path().display()), "");
+    }
+    insta::assert_snapshot!(text(&shown, true), @r"
+    server.behind_proxy  true                     flag --behind-proxy
+    tls.cert             (not set)                default
+    log.level            debug                    environment LOG_LEVEL
+    limits.rows          5                        file gatehouse.toml
+    sources.crm          sqlite: /srv/crm.sqlite  file gatehouse.toml
+    ");
+    insta::assert_json_snapshot!(shown.last(), @r#"
+    {
+      "key": "sources.crm",
+      "value": "sqlite: /srv/crm.sqlite",
+      "origin": "file gatehouse.toml",
+      "doc": "Customers"
+    }
+    "#);
+}

@@ -1,0 +1,114 @@
+//! The settings, as the rest of the house reads them.
+
+use super::SourceConfig;
+use domain::Limits;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Everything that can be set. All paths are absolute.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where all state is.
+    pub data: PathBuf,
+    pub server: Server,
+    pub tls: Option<Tls>,
+    pub log: Log,
+    pub planner: PlannerChoice,
+    pub datasets_dir: PathBuf,
+    pub contracts_dir: PathBuf,
+    pub ledger: Ledger,
+    /// Of one statement.
+    pub limits: Limits,
+    /// Of one actor.
+    pub requests: Rate,
+    /// The longest question, in characters.
+    pub question_chars: usize,
+    /// Workers, and what each may use.
+    pub engines: engines::Settings,
+    /// Whom workers run as when the server is root.
+    pub sandbox_user: Option<String>,
+    pub sources: Vec<SourceConfig>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Server {
+    pub listen: SocketAddr,
+    /// Names, besides loopback and the address itself, that a `Host` header may have.
+    pub hosts: Vec<String>,
+    pub behind_proxy: bool,
+    pub body_limit_bytes: usize,
+    pub header_timeout: Duration,
+}
+
+/// PEM files.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tls {
+    pub cert: PathBuf,
+    pub key: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Log {
+    pub level: tracing::Level,
+    pub format: LogFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    Pretty,
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlannerChoice {
+    /// The best one that can be had here.
+    Auto,
+    /// Embedded: no model, no network.
+    Offline,
+}
+
+#[derive(Debug, Clone)]
+pub struct Ledger {
+    pub path: PathBuf,
+    /// After so many days the text of a run goes; its entry in the audit chain stays.
+    pub keep_days: u32,
+    /// How often the head of the audit chain is signed.
+    pub head_interval: Duration,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rate {
+    pub per_second: NonZeroU32,
+    /// How many may come at once.
+    pub burst: NonZeroU32,
+}
+
+impl Config {
+    /// What the table's defaults are then written over; nothing here is a default of its own.
+    pub(super) fn blank(data: PathBuf) -> Self {
+        Self {
+            data,
+            server: Server {
+                listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+                hosts: Vec::new(),
+                behind_proxy: false,
+                body_limit_bytes: 0,
+                header_timeout: Duration::ZERO,
+            },
+            tls: None,
+            log: Log { level: tracing::Level::INFO, format: LogFormat::Pretty },
+            planner: PlannerChoice::Auto,
+            datasets_dir: PathBuf::new(),
+            contracts_dir: PathBuf::new(),
+            ledger: Ledger { path: PathBuf::new(), keep_days: 0, head_interval: Duration::ZERO },
+            limits: Limits { rows: 0, bytes: 0, seconds: 0 },
+            requests: Rate { per_second: NonZeroU32::MIN, burst: NonZeroU32::MIN },
+            question_chars: 0,
+            engines: engines::Settings::default(),
+            sandbox_user: None,
+            sources: Vec::new(),
+        }
+    }
+}

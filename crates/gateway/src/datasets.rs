@@ -1,0 +1,151 @@
+//! The datasets that Chat offers: those of `registry.json`, and the sources of the configuration.
+
+use crate::config::{Config, SourceConfig};
+use engines::{FileTable, Source, SourceKind};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+#[derive(Debug, Clone)]
+pub struct Dataset {
+    pub id: String,
+    pub name: String,
+    pub description: String,
+    /// Questions to begin with.
+    pub prompts: Vec<String>,
+    pub source: Source,
+}
+
+#[derive(Debug, Default)]
+pub struct Datasets {
+    by_id: BTreeMap<String, Dataset>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Registry {
+    #[allow(dead_code, reason = "read only to refuse versions that do not exist")]
+    version: RegistryVersion,
+    datasets: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+enum RegistryVersion {
+    #[serde(rename = "1")]
+    V1,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    id: String,
+    name: String,
+    #[serde(default)]
+    description: String,
+    #[serde(default)]
+    prompts: Vec<String>,
+    files: Vec<EntryFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EntryFile {
+    path: String,
+    /// Left out for a SQLite file, which brings its own tables.
+    table: Option<String>,
+}
+
+impl Datasets {
+    pub fn load(config: &Config) -> Result<Self, Vec<String>> {
+        let mut problems = Vec::new();
+        let mut datasets = Self::default();
+        match read_registry(&config.datasets_dir) {
+            Ok(entries) => {
+                for entry in entries {
+                    match entry.into_dataset(&config.datasets_dir) {
+                        Ok(dataset) => datasets.add(dataset, &mut problems),
+                        Err(problem) => problems.push(problem),
+                    }
+                }
+            }
+            Err(problem) => problems.push(problem),
+        }
+        for source in &config.sources {
+            datasets.add(from_config(source), &mut problems);
+        }
+        if problems.is_empty() { Ok(datasets) } else { Err(problems) }
+    }
+
+    /// The one dataset of a command that was given a file instead of a name.
+    pub fn only(source: Source) -> Self {
+        let dataset = Dataset {
+            id: source.name.clone(),
+            name: source.name.clone(),
+            description: String::new(),
+            prompts: Vec::new(),
+            source,
+        };
+        Self { by_id: BTreeMap::from([(dataset.id.clone(), dataset)]) }
+    }
+
+    pub fn get(&self, id: &str) -> Option<&Dataset> {
+        self.by_id.get(id)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Dataset> {
+        self.by_id.values()
+    }
+
+    fn add(&mut self, dataset: Dataset, problems: &mut Vec<String>) {
+        if let Some(earlier) = self.by_id.insert(dataset.id.clone(), dataset) {
+            problems.push(format!("dataset `{}` is there twice (hint: give one of them another id)", earlier.id));
+        }
+    }
+}
+
+fn read_registry(dir: &Path) -> Result<Vec<Entry>, String> {
+    let path = dir.join("registry.json");
+    let text = match std::fs::read_to_string(&path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.map_err(|e| format!("`{}` cannot be read: {e}", path.display()))?,
+    };
+    serde_json::from_str::<Registry>(&text)
+        .map(|registry| registry.datasets)
+        .map_err(|e| format!("`{}` is not a dataset registry: {e}", path.display()))
+}
+
+impl Entry {
+    fn into_dataset(self, dir: &Path) -> Result<Dataset, String> {
+        let kind = match self.files.as_slice() {
+            [only] if only.table.is_none() && is_sqlite(&only.path) => SourceKind::Sqlite(dir.join(&only.path)),
+            files => SourceKind::Files(
+                files
+                    .iter()
+                    .map(|file| {
+                        let table = file.table.clone().ok_or_else(|| {
+                            format!("dataset `{}`: file `{}` needs a `table`", self.id, file.path)
+                        })?;
+                        Ok(FileTable { table, path: dir.join(&file.path) })
+                    })
+                    .collect::<Result<_, String>>()?,
+            ),
+        };
+        let source = Source { name: self.id.clone(), kind };
+        Ok(Dataset { id: self.id, name: self.name, description: self.description, prompts: self.prompts, source })
+    }
+}
+
+fn from_config(config: &SourceConfig) -> Dataset {
+    Dataset {
+        id: config.source.name.clone(),
+        name: config.name.clone(),
+        description: config.description.clone(),
+        prompts: config.prompts.clone(),
+        source: config.source.clone(),
+    }
+}
+
+/// By its name: the file itself is opened in the sandbox only.
+pub fn is_sqlite(path: &str) -> bool {
+    [".sqlite", ".sqlite3", ".db"].iter().any(|ending| path.to_ascii_lowercase().ends_with(ending))
+}

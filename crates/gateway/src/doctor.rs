@@ -1,0 +1,127 @@
+//! `gatehouse doctor`: does everything hold that the house stands on?
+
+use crate::config::Config;
+use crate::contracts::Contracts;
+use crate::datasets::Datasets;
+use crate::house::{House, open_sandbox};
+use ledger::Ledger;
+use serde::Serialize;
+use std::net::TcpListener;
+use std::sync::Arc;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    Ok,
+    /// Works, with something that the operator should know.
+    Warn,
+    Fail,
+}
+
+/// One thing looked at.
+#[derive(Debug, Serialize)]
+pub struct Finding {
+    pub check: &'static str,
+    pub verdict: Verdict,
+    pub message: String,
+}
+
+fn finding(check: &'static str, verdict: Verdict, message: impl Into<String>) -> Finding {
+    Finding { check, verdict, message: message.into() }
+}
+
+/// Looks at everything, and goes on after what fails.
+pub async fn examine(config: Config) -> Vec<Finding> {
+    let mut findings = vec![finding("config", Verdict::Ok, format!("data in `{}`", config.data.display()))];
+    findings.push(sandbox(&config));
+    findings.push(contracts(&config));
+    findings.push(ledger(&config).await);
+    findings.push(port(&config));
+    findings.push(clock());
+    match Datasets::load(&config) {
+        Err(problems) => findings.extend(problems.into_iter().map(|p| finding("sources", Verdict::Fail, p))),
+        Ok(_) => match House::open(config) {
+            Err(cannot) => findings.push(finding("sources", Verdict::Fail, cannot.to_string())),
+            Ok(house) => findings.extend(sources(&house).await),
+        },
+    }
+    findings
+}
+
+fn sandbox(config: &Config) -> Finding {
+    match open_sandbox(config) {
+        Err(cannot) => finding("sandbox", Verdict::Fail, cannot.to_string()),
+        Ok(sandbox) => {
+            let report = sandbox.report();
+            let mut message = format!("tier {}, workers run as `{}`", report.tier, report.user);
+            if !report.missing.is_empty() {
+                message.push_str(&format!("; missing for a better tier: {}", report.missing.join("; ")));
+            }
+            if !report.unenforced.is_empty() {
+                message.push_str(&format!("; not enforced here: {}", report.unenforced.join(", ")));
+            }
+            let whole = report.missing.is_empty() && report.unenforced.is_empty();
+            finding("sandbox", if whole { Verdict::Ok } else { Verdict::Warn }, message)
+        }
+    }
+}
+
+fn contracts(config: &Config) -> Finding {
+    match Contracts::open(&config.contracts_dir) {
+        Ok(contracts) => {
+            let count = contracts.policy().contracts().count();
+            let fingerprint: String = contracts.policy().fingerprint().chars().take(12).collect();
+            finding("contracts", Verdict::Ok, format!("{count} in force, policy {fingerprint}"))
+        }
+        Err(problems) => finding("contracts", Verdict::Fail, problems.join("; ")),
+    }
+}
+
+async fn ledger(config: &Config) -> Finding {
+    let check = async {
+        let ledger = Ledger::open(&config.ledger.path, &config.data.join("keys"))?;
+        ledger.writable().await?;
+        ledger.verify().await
+    };
+    match check.await {
+        Ok(report) => match report.flaw {
+            None => finding("ledger", Verdict::Ok, "writable, audit chain whole"),
+            Some(flaw) => finding("ledger", Verdict::Fail, format!("audit chain broken: {flaw}")),
+        },
+        Err(error) => finding("ledger", Verdict::Fail, error.to_string()),
+    }
+}
+
+fn port(config: &Config) -> Finding {
+    let address = config.server.listen;
+    match TcpListener::bind(address) {
+        Ok(_) => finding("port", Verdict::Ok, format!("`{address}` is free")),
+        Err(e) => finding("port", Verdict::Warn, format!("`{address}` cannot be bound: {e} (a server may be running)")),
+    }
+}
+
+/// Tokens, approvals and the audit chain all lean on the clock.
+fn clock() -> Finding {
+    let now = jiff::Timestamp::now();
+    let year = now.to_zoned(jiff::tz::TimeZone::UTC).year();
+    if (2025..2100).contains(&year) {
+        finding("clock", Verdict::Ok, now.to_string())
+    } else {
+        finding("clock", Verdict::Fail, format!("it says {now}: set it, or tokens expire wrongly"))
+    }
+}
+
+/// Opens each source in its sandbox, and tries to write to it: that must fail.
+async fn sources(house: &Arc<House>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for dataset in house.datasets.iter() {
+        findings.push(match house.schema(dataset).await {
+            Err(fault) => finding("source", Verdict::Fail, format!("`{}`: {fault}", dataset.id)),
+            Ok(schema) => match house.engines.prove_read_only(&dataset.source).await {
+                Ok(()) => finding("source", Verdict::Ok, format!("`{}`: {} tables, read-only", dataset.id, schema.tables.len())),
+                Err(why) => finding("source", Verdict::Fail, format!("`{}`: {why}", dataset.id)),
+            },
+        });
+    }
+    findings
+}

@@ -1,0 +1,163 @@
+//! `/datasets`: what there is to ask about, as far as the caller may see it.
+
+use crate::House;
+use crate::datasets::Dataset;
+use crate::http::HttpFault;
+use crate::http::identify::Identified;
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use domain::plan::{Aggregate, AggregateFn, Expr, SelectItem};
+use domain::{Ask, Caller, Door, Fault, Kind, Proposal, Purpose, QueryPlan, SessionId, SourceSchema, Table, Wish};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+const MOST_SAMPLES: u64 = 100;
+
+pub async fn list(State(house): State<Arc<House>>, Identified(caller): Identified) -> Json<Value> {
+    Json(list_for(&house, &caller).await)
+}
+
+/// The datasets of which this caller may see something. One that cannot be read is left out, and
+/// the log says why.
+pub async fn list_for(house: &House, caller: &Caller) -> Value {
+    let mut datasets = Vec::new();
+    for dataset in house.datasets.iter() {
+        match house.dataset(caller, &dataset.id).await {
+            Ok((_, view)) => datasets.push(entry(dataset, &view)),
+            Err(fault) if fault.kind == Kind::NotFound => {}
+            Err(fault) => tracing::warn!(dataset = dataset.id, %fault, "dataset left out"),
+        }
+    }
+    json!({ "datasets": datasets })
+}
+
+fn entry(dataset: &Dataset, view: &SourceSchema) -> Value {
+    let files: Vec<Value> = dataset
+        .source
+        .paths()
+        .iter()
+        .map(|path| {
+            let bytes = std::fs::metadata(path).map(|m| m.len()).ok();
+            json!({ "path": path.file_name().map(|n| n.to_string_lossy()), "bytes": bytes })
+        })
+        .collect();
+    json!({
+        "id": dataset.id,
+        "name": dataset.name,
+        "description": dataset.description,
+        "prompts": dataset.prompts,
+        "version_hash": view.data_version,
+        "tables": view.tables.iter().map(|t| &t.name).collect::<Vec<_>>(),
+        "files": files,
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SchemaQuery {
+    /// Rows of each table to show, at most 100.
+    sample: Option<u64>,
+}
+
+pub async fn schema(
+    State(house): State<Arc<House>>,
+    Identified(caller): Identified,
+    Path(id): Path<String>,
+    Query(query): Query<SchemaQuery>,
+) -> Result<Json<Value>, HttpFault> {
+    Ok(Json(schema_for(&house, &caller, &id, query.sample.unwrap_or(0)).await?))
+}
+
+pub async fn schema_for(house: &Arc<House>, caller: &Caller, id: &str, sample: u64) -> Result<Value, Fault> {
+    if sample > MOST_SAMPLES {
+        let message = format!("`sample` is at most {MOST_SAMPLES}");
+        return Err(Fault::new(Kind::Invalid, "request.query", message));
+    }
+    let (_, view) = house.dataset(caller, id).await?;
+    let session = SessionId::new();
+    let mut tables = Vec::new();
+    for table in &view.tables {
+        let mut shown = json!({
+            "name": table.name,
+            "description": table.description,
+            "row_count": row_count(house, caller, &view, table, session).await?,
+            "columns": table.columns.iter().map(column).collect::<Vec<_>>(),
+        });
+        if sample > 0
+            && let Some(object) = shown.as_object_mut()
+        {
+            object.insert("sample".into(), sample_rows(house, caller, &view, table, sample, session).await?);
+        }
+        tables.push(shown);
+    }
+    Ok(json!({ "dataset_id": id, "version_hash": view.data_version, "tables": tables }))
+}
+
+fn column(column: &domain::Column) -> Value {
+    json!({
+        "name": column.name,
+        "type": column.kind,
+        "nullable": column.nullable,
+        "description": column.description,
+    })
+}
+
+/// Where policy filters rows, the count is of those that this caller may see.
+async fn row_count(
+    house: &Arc<House>,
+    caller: &Caller,
+    view: &SourceSchema,
+    table: &Table,
+    session: SessionId,
+) -> Result<Option<u64>, Fault> {
+    if !table.filtered {
+        return Ok(table.row_count);
+    }
+    let mut plan = QueryPlan::over(&table.name);
+    let count = Expr::Aggregate(Aggregate { function: AggregateFn::Count, of: None });
+    plan.select.push(SelectItem { expr: count, alias: Some("row_count".into()) });
+    let rows = describe(house, caller, view, plan, session).await?;
+    Ok(rows.first().and_then(|row| row.first()).and_then(Value::as_u64))
+}
+
+async fn sample_rows(
+    house: &Arc<House>,
+    caller: &Caller,
+    view: &SourceSchema,
+    table: &Table,
+    sample: u64,
+    session: SessionId,
+) -> Result<Value, Fault> {
+    let mut plan = QueryPlan::over(&table.name);
+    plan.select =
+        table.columns.iter().map(|c| SelectItem { expr: Expr::field(&c.name), alias: None }).collect();
+    plan.limit = Some(sample);
+    let names = table.columns.iter().map(|c| c.name.clone());
+    let rows = describe(house, caller, view, plan, session).await?;
+    Ok(rows.into_iter().map(|row| names.clone().zip(row).collect::<serde_json::Map<_, _>>()).collect())
+}
+
+/// Runs a plan for the schema page, on the path like any other.
+async fn describe(
+    house: &Arc<House>,
+    caller: &Caller,
+    view: &SourceSchema,
+    plan: QueryPlan,
+    session: SessionId,
+) -> Result<Vec<Vec<Value>>, Fault> {
+    let ask = Ask {
+        door: Door::Chat,
+        purpose: Purpose::Describe,
+        source: view.source.clone(),
+        wish: Wish::Proposal(Proposal::Query { source: view.source.clone(), plan: Box::new(plan) }),
+        session,
+        thread: None,
+    };
+    let reply = house.start(caller.clone(), ask).reply().await?;
+    match (&reply.rows, &reply.run.error_json) {
+        (Some(rows), _) => crate::rows::head(rows, usize::try_from(MOST_SAMPLES).unwrap_or(usize::MAX)),
+        (None, Some(fault)) => Err(fault.clone()),
+        (None, None) => Ok(Vec::new()),
+    }
+}

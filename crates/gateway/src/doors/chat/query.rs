@@ -1,0 +1,63 @@
+//! `POST /datasets/{id}/query`: a plan or SQL of the caller's own. No planner, the same path.
+
+use super::ask::respond;
+use crate::House;
+use crate::http::identify::Identified;
+use crate::http::{HttpFault, StrictJson};
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use domain::{Ask, Caller, Door, Fault, Kind, Proposal, Purpose, SessionId, Wish};
+use serde::Deserialize;
+use std::sync::Arc;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QueryRequest {
+    plan: Option<serde_json::Value>,
+    sql: Option<String>,
+}
+
+/// Answers in the shape of `/chat`, with the status that the outcome's meaning has.
+pub async fn query(
+    State(house): State<Arc<House>>,
+    Identified(caller): Identified,
+    Path(id): Path<String>,
+    StrictJson(request): StrictJson<QueryRequest>,
+) -> Result<Response, HttpFault> {
+    house.dataset(&caller, &id).await?;
+    let proposal = proposal(id, request)?;
+    let reply = house.start(caller.clone(), ask(proposal)).reply().await?;
+    let mut response = respond(&reply);
+    if let Some(fault) = &reply.run.error_json {
+        *response.status_mut() =
+            StatusCode::from_u16(fault.kind.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    }
+    Ok(response)
+}
+
+fn proposal(source: String, request: QueryRequest) -> Result<Proposal, Fault> {
+    match (request.plan, request.sql) {
+        (Some(plan), None) => Ok(Proposal::Query { source, plan: Box::new(policy::parse_plan_value(&plan)?) }),
+        (None, Some(text)) => Ok(Proposal::Sql { source, text }),
+        _ => Err(Fault::new(Kind::Invalid, "query.one_of", "send either `plan` or `sql`")),
+    }
+}
+
+/// A proposal of the caller's own, as the path takes it.
+pub fn ask(proposal: Proposal) -> Ask {
+    Ask {
+        door: Door::Chat,
+        purpose: Purpose::Answer,
+        source: proposal.source().to_owned(),
+        wish: Wish::Proposal(proposal),
+        session: SessionId::new(),
+        thread: None,
+    }
+}
+
+/// Runs a proposal for a tool call.
+pub async fn run(house: &Arc<House>, caller: &Caller, proposal: Proposal) -> Result<Arc<crate::Reply>, Fault> {
+    house.dataset(caller, proposal.source()).await?;
+    house.start(caller.clone(), ask(proposal)).reply().await
+}

@@ -1,0 +1,152 @@
+//! `/runs`: what is on record, and taking back what is still on its way.
+
+use super::wire::{RunBody, parse_id};
+use crate::House;
+use crate::http::HttpFault;
+use crate::http::identify::Identified;
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use domain::{Caller, Fault, Kind, Proposal, Run, RunId, Status};
+use ledger::RunFilter;
+use serde::Deserialize;
+use serde_json::json;
+use std::sync::Arc;
+
+pub async fn show(
+    State(house): State<Arc<House>>,
+    Identified(caller): Identified,
+    Path(id): Path<String>,
+) -> Result<Response, HttpFault> {
+    let run = visible(&house, &caller, parse_id(&id, "run")?).await?;
+    Ok(Json(RunBody::of(&run)).into_response())
+}
+
+/// A run as this caller may read it today: their own, or anybody's for an admin. If policy has
+/// changed since and would not give these rows any more, the rows stay behind.
+pub async fn visible(house: &House, caller: &Caller, id: RunId) -> Result<Run, Fault> {
+    let run = house.ledger.run(id).await.map_err(Fault::from)?;
+    let run = run.filter(|run| run.actor == caller.actor || caller.is_admin());
+    let mut run = run.ok_or_else(|| no_run(id))?;
+    if run.result_json.is_some() && !still_allowed(house, caller, &run).await {
+        run.result_json = None;
+        run.assistant_message = "Policy has changed since this run: its rows are no longer shown.".to_owned();
+    }
+    Ok(run)
+}
+
+fn no_run(id: RunId) -> Fault {
+    Fault::new(Kind::NotFound, "run.unknown", format!("there is no run `{id}`")).hint("`GET /runs` lists yours")
+}
+
+/// Whether today's policy compiles the recorded proposal to the very statement that was run.
+async fn still_allowed(house: &House, reader: &Caller, run: &Run) -> bool {
+    let policy = house.policy();
+    if policy.fingerprint() == run.policy_fingerprint || reader.is_admin() {
+        return true;
+    }
+    let source = run.dataset_id.clone();
+    let proposal = match (&run.plan_json, &run.sql_text) {
+        (Some(plan), _) => policy::parse_plan_value(plan).map(|plan| Proposal::Query { source, plan: Box::new(plan) }),
+        (None, Some(text)) => Ok(Proposal::Sql { source, text: text.clone() }),
+        (None, None) => return true,
+    };
+    let (Ok(proposal), Some(dataset)) = (proposal, house.datasets.get(&run.dataset_id)) else { return false };
+    let Ok(schema) = house.schema(dataset).await else { return false };
+    let approved = policy.check(reader, &schema, &proposal, &house.config.limits);
+    approved.is_ok_and(|approved| Some(approved.sql()) == run.compiled_sql.as_deref())
+}
+
+/// `GET /runs?dataset_id=&status=&thread_id=&q=&since=&until=&limit=&cursor=&actor=`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ListQuery {
+    dataset_id: Option<String>,
+    status: Option<String>,
+    thread_id: Option<String>,
+    session_id: Option<String>,
+    q: Option<String>,
+    since: Option<String>,
+    until: Option<String>,
+    limit: Option<usize>,
+    cursor: Option<String>,
+    /// Another actor's: for admins.
+    actor: Option<String>,
+}
+
+pub async fn list(
+    State(house): State<Arc<House>>,
+    Identified(caller): Identified,
+    Query(query): Query<ListQuery>,
+) -> Result<Json<serde_json::Value>, HttpFault> {
+    let filter = filter(&caller, query)?;
+    let page = house.ledger.runs(&filter).await.map_err(Fault::from)?;
+    let runs: Vec<_> = page.runs.iter().map(summary).collect();
+    Ok(Json(json!({ "runs": runs, "next_cursor": page.next.map(|c| c.to_string()) })))
+}
+
+fn filter(caller: &Caller, query: ListQuery) -> Result<RunFilter, HttpFault> {
+    let bad = |what: &str, text: &str| {
+        let shown: String = text.chars().take(64).collect();
+        HttpFault::new(Kind::Invalid, "request.query", format!("`{what}` cannot be `{shown}`"))
+    };
+    let time = |what: &'static str, text: Option<String>| {
+        text.map(|t| t.parse::<jiff::Timestamp>().map_err(|_| bad(what, &t))).transpose()
+    };
+    if query.actor.as_ref().is_some_and(|actor| *actor != caller.actor) && !caller.is_admin() {
+        return Err(HttpFault::new(Kind::Forbidden, "auth.role", "other actors' runs are for the role `admin`"));
+    }
+    let actor = match query.actor {
+        Some(actor) => Some(actor),
+        None if caller.is_admin() => None,
+        None => Some(caller.actor.clone()),
+    };
+    Ok(RunFilter {
+        actor,
+        dataset: query.dataset_id,
+        status: query.status.map(|s| Status::parse(&s).ok_or_else(|| bad("status", &s))).transpose()?,
+        thread: query.thread_id.map(|t| parse_id(&t, "thread")).transpose()?,
+        session: query.session_id.map(|s| parse_id(&s, "session")).transpose()?,
+        text: query.q,
+        since: time("since", query.since)?,
+        until: time("until", query.until)?,
+        limit: query.limit.unwrap_or(50).clamp(1, RunFilter::MAX_LIMIT),
+        after: query.cursor.map(|c| c.parse().map_err(|_| bad("cursor", &c))).transpose()?,
+        ..RunFilter::default()
+    })
+}
+
+/// A run in a list: enough to recognise it.
+fn summary(run: &Run) -> serde_json::Value {
+    json!({
+        "run_id": run.run_id,
+        "thread_id": run.thread_id,
+        "created_at": run.created_at,
+        "dataset_id": run.dataset_id,
+        "actor": run.actor,
+        "question": run.question,
+        "query_mode": run.query_mode,
+        "status": run.status,
+        "assistant_message": run.assistant_message,
+        "exec_time_ms": run.exec_time_ms,
+    })
+}
+
+/// `DELETE /runs/{id}`: takes a request back while it runs. Its worker is killed, the run recorded.
+pub async fn cancel(
+    State(house): State<Arc<House>>,
+    Identified(caller): Identified,
+    Path(id): Path<String>,
+) -> Result<Response, HttpFault> {
+    let run_id: RunId = parse_id(&id, "run")?;
+    if let Some(watch) = house.active.get(run_id).filter(|w| w.actor == caller.actor || caller.is_admin()) {
+        watch.cancel.cancel();
+        return Ok((StatusCode::ACCEPTED, Json(json!({ "run_id": run_id, "status": "cancelling" }))).into_response());
+    }
+    let run = visible(&house, &caller, run_id).await?;
+    let mut fault =
+        HttpFault::new(Kind::Conflict, "run.ended", format!("run `{run_id}` has ended: {}", run.status.as_str()));
+    fault.fault.hint = "only a run that is on its way can be cancelled".into();
+    Err(fault)
+}

@@ -1,0 +1,3 @@
+//! The doors. Each translates its own wire format to an `Ask` and a reply back; none decides.
+
+pub mod chat;

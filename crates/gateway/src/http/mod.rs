@@ -1,0 +1,14 @@
+//! The threshold: what every request crosses before it reaches a door.
+
+pub mod error;
+pub mod health;
+pub mod identify;
+mod json;
+mod page;
+pub mod rates;
+pub mod router;
+mod session;
+mod threshold;
+
+pub use error::HttpFault;
+pub use json::StrictJson;

@@ -1,0 +1,53 @@
+//! All routes, in one table, and what wraps them.
+
+use super::{health, page, session, threshold};
+use crate::House;
+use crate::doors::chat;
+use crate::tools;
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{get, post};
+use std::sync::Arc;
+use std::time::Duration;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::timeout::RequestBodyTimeoutLayer;
+
+/// A body that takes longer than this to arrive is not waited for.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+#[rustfmt::skip]
+pub fn router(house: Arc<House>) -> Router {
+    Router::new()
+        // open to everybody
+        .route("/livez",                 get(health::live))
+        .route("/healthz",               get(health::ready))
+        .route("/",                      get(page::index))
+        .route("/assets/{*path}",        get(page::asset))
+        .route("/login",                 get(session::login))
+        // the page's own
+        .route("/session",               get(session::who))
+        .route("/logout",                post(session::logout))
+        // Chat
+        .route("/datasets",              get(chat::datasets::list))
+        .route("/datasets/{id}/schema",  get(chat::datasets::schema))
+        .route("/datasets/{id}/query",   post(chat::query::query))
+        .route("/chat",                  post(chat::ask::chat))
+        .route("/chat/stream",           post(chat::stream::chat_stream))
+        .route("/runs",                  get(chat::runs::list))
+        .route("/runs/{id}",             get(chat::runs::show).delete(chat::runs::cancel))
+        .route("/runs/{id}/events",      get(chat::stream::resume))
+        // for agents and their makers
+        .route("/tools",                 get(tools::list))
+        .route("/tools/{name}",          post(tools::call_over_http))
+        .route("/schemas/{name}",        get(page::json_schema))
+        // for operators
+        .route("/metrics",               get(health::metrics))
+        .fallback(threshold::no_route)
+        .method_not_allowed_fallback(threshold::wrong_method)
+        .layer(DefaultBodyLimit::max(house.config.server.body_limit_bytes))
+        .layer(RequestBodyTimeoutLayer::new(BODY_TIMEOUT))
+        .layer(CatchPanicLayer::custom(threshold::panicked))
+        .layer(from_fn_with_state(house.clone(), threshold::cross))
+        .with_state(house)
+}

@@ -1,0 +1,48 @@
+//! The page's sign-in: a one-time link, then a cookie that no script and no other site can use.
+
+use super::HttpFault;
+use super::identify::{COOKIE, Identified, cookie};
+use crate::House;
+use axum::Json;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use domain::{Fault, Kind};
+use serde::Deserialize;
+use serde_json::json;
+use std::sync::Arc;
+
+#[derive(Deserialize)]
+pub struct Login {
+    code: String,
+}
+
+pub async fn login(State(house): State<Arc<House>>, Query(login): Query<Login>) -> Result<Response, HttpFault> {
+    let Some(session) = house.ledger.redeem_login(&login.code).await.map_err(Fault::from)? else {
+        let mut fault = HttpFault::new(Kind::Unauthenticated, "auth.link", "this sign-in link was used or has expired");
+        fault.fault.hint = "start the server again, or run `gatehouse tokens link`, for a fresh one".into();
+        return Err(fault);
+    };
+    let secure = if house.config.tls.is_some() || house.config.server.behind_proxy { "; Secure" } else { "" };
+    let cookie = format!("{COOKIE}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200{secure}", session.expose());
+    // Not a redirect: a browser that came from elsewhere would not send a strict cookie along.
+    let page = "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url=/\"><title>Gatehouse</title><a href=\"/\">Go on</a>";
+    Ok(([(header::SET_COOKIE, cookie), (header::CONTENT_TYPE, "text/html; charset=utf-8".into())], page).into_response())
+}
+
+pub async fn who(State(house): State<Arc<House>>, Identified(caller): Identified) -> Json<serde_json::Value> {
+    Json(json!({ "actor": caller.actor, "role": caller.role, "planner": house.planning.name() }))
+}
+
+pub async fn logout(State(house): State<Arc<House>>, headers: HeaderMap) -> Result<Response, HttpFault> {
+    if let Some(secret) = cookie(&headers) {
+        house.ledger.end_session(secret).await.map_err(Fault::from)?;
+    }
+    let gone = format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
+    let mut response = Redirect::to("/").into_response();
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    if let Ok(value) = gone.parse() {
+        response.headers_mut().insert(header::SET_COOKIE, value);
+    }
+    Ok(response)
+}

@@ -1,0 +1,113 @@
+//! What happens to every request and every reply, in one place: request id, `Host` and `Origin`,
+//! security headers, the envelope of faults, counting.
+
+use super::error::{Body, error_json};
+use super::HttpFault;
+use crate::House;
+use crate::metrics::RequestLabels;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use domain::{Kind, RequestId};
+use serde_json::json;
+use std::sync::Arc;
+
+pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+const CSP: &str = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; object-src 'none'; \
+                   base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/// The id of this request, for handlers.
+#[derive(Clone)]
+pub struct KnownId(pub RequestId);
+
+pub async fn cross(State(house): State<Arc<House>>, mut request: Request, next: Next) -> Response {
+    let id = request
+        .headers()
+        .get(&REQUEST_ID)
+        .and_then(|v| v.to_str().ok())
+        .and_then(RequestId::from_caller)
+        .unwrap_or_else(RequestId::new);
+    request.extensions_mut().insert(KnownId(id.clone()));
+    let route = request.extensions().get::<MatchedPath>().map_or("other", MatchedPath::as_str).to_owned();
+    let method = request.method().to_string();
+    let response = match house.own_ground(request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(fault) => fault.into_response(),
+    };
+    let response = dress(response, &id);
+    house.metrics.answered(RequestLabels { route, method, status: response.status().as_u16() });
+    response
+}
+
+/// Writes the envelope of a fault and the headers of every reply.
+fn dress(mut response: Response, id: &RequestId) -> Response {
+    if let Some(Body(fault)) = response.extensions_mut().remove::<Body>() {
+        let body = json!({ "error": error_json(&fault), "request_id": id });
+        let (mut parts, _) = response.into_parts();
+        parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        response = Response::from_parts(parts, axum::body::Body::from(body.to_string()));
+    }
+    let headers = response.headers_mut();
+    if let Ok(value) = HeaderValue::from_str(id.as_str()) {
+        headers.insert(REQUEST_ID, value);
+    }
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(CSP));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+impl House {
+    /// A name that is not ours in `Host` is DNS rebinding; another origin is another site's script.
+    fn own_ground(&self, headers: &HeaderMap) -> Result<(), HttpFault> {
+        let host = headers.get(header::HOST).and_then(|v| v.to_str().ok()).unwrap_or_default();
+        if !self.is_own_host(host) {
+            let shown: String = host.chars().take(100).collect();
+            let mut fault =
+                HttpFault::new(Kind::Forbidden, "request.host", format!("this server does not answer to `{shown}`"));
+            fault.fault.hint = "use its own name, or add the name to `server.hosts`".into();
+            return Err(fault);
+        }
+        let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
+        let origin_host = origin.to_str().ok().and_then(|o| o.split_once("://")).map(|(_, host)| host);
+        if origin_host != Some(host) {
+            let mut fault = HttpFault::new(Kind::Forbidden, "request.origin", "requests of another site are refused");
+            fault.fault.hint = "call the API from a program, or from this server's own page".into();
+            return Err(fault);
+        }
+        Ok(())
+    }
+
+    fn is_own_host(&self, host: &str) -> bool {
+        let name = match host.strip_prefix('[') {
+            Some(rest) => rest.split_once(']').map_or(rest, |(name, _)| name),
+            None => host.split_once(':').map_or(host, |(name, _)| name),
+        };
+        let listen = self.config.server.listen.ip();
+        name.eq_ignore_ascii_case("localhost")
+            || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback() || ip == listen)
+            || self.config.server.hosts.iter().any(|own| own.eq_ignore_ascii_case(name))
+    }
+}
+
+/// What no route matches.
+pub async fn no_route() -> HttpFault {
+    HttpFault::new(Kind::NotFound, "request.no_route", "there is nothing at this address")
+}
+
+/// A known address, asked in a way that it does not know.
+pub async fn wrong_method() -> Response {
+    let fault = HttpFault::new(Kind::Invalid, "request.method", "this address does not take this method");
+    let mut response = fault.into_response();
+    *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
+    response
+}
+
+/// A panic of ours: the log has it, the caller has the request id, the server goes on.
+pub fn panicked(_: Box<dyn std::any::Any + Send + 'static>) -> Response {
+    tracing::error!("a handler panicked");
+    HttpFault::from(domain::Fault::internal("request.panic")).into_response()
+}

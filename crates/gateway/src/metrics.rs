@@ -1,0 +1,81 @@
+//! What is counted, for Prometheus. `/metrics` needs an admin's token.
+
+use domain::Run;
+use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::Registry;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct RequestLabels {
+    pub route: String,
+    pub method: String,
+    pub status: u16,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct RunLabels {
+    pub door: &'static str,
+    pub purpose: &'static str,
+    pub status: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct StepLabels {
+    pub step: &'static str,
+}
+
+pub struct Metrics {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    runs: Family<RunLabels, Counter>,
+    steps: Family<StepLabels, Histogram>,
+    pub rate_limited: Counter,
+    pub active_runs: Gauge,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix("gatehouse");
+        let requests = Family::default();
+        let runs = Family::default();
+        let steps =
+            Family::new_with_constructor((|| Histogram::new(exponential_buckets(0.000_1, 2.0, 20))) as fn() -> Histogram);
+        let rate_limited = Counter::default();
+        let active_runs = Gauge::default();
+        registry.register("http_requests", "Requests answered", requests.clone());
+        registry.register("runs", "Runs recorded", runs.clone());
+        registry.register("step_seconds", "Time spent in each step of the path", steps.clone());
+        registry.register("rate_limited", "Requests refused for their rate", rate_limited.clone());
+        registry.register("active_runs", "Runs on their way", active_runs.clone());
+        Self { registry, requests, runs, steps, rate_limited, active_runs }
+    }
+}
+
+impl Metrics {
+    pub fn answered(&self, labels: RequestLabels) {
+        self.requests.get_or_create(&labels).inc();
+    }
+
+    pub fn ran(&self, run: &Run) {
+        let labels =
+            RunLabels { door: run.door.as_str(), purpose: run.purpose.as_str(), status: run.status.as_str() };
+        self.runs.get_or_create(&labels).inc();
+        let steps =
+            [("plan", run.timings.plan_ms), ("check", run.timings.check_ms), ("run", run.timings.run_ms)];
+        for (step, milliseconds) in steps {
+            if milliseconds > 0.0 {
+                self.steps.get_or_create(&StepLabels { step }).observe(milliseconds / 1e3);
+            }
+        }
+    }
+
+    pub fn render(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = text::encode(&mut text, &self.registry);
+        text
+    }
+}

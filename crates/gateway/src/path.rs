@@ -1,0 +1,272 @@
+//! The one path.
+//!
+//! ```text
+//! identify ─► plan ─► check ─► run ─► record ─► reply
+//! ```
+//!
+//! Every request of every door walks it, in this order. A door translates: its wire format into an
+//! [`Ask`], the [`Reply`] into its wire format. Who asks was identified at the threshold
+//! ([`crate::http::identify`]), since pages that run nothing need it too.
+//!
+//! The path runs in a task of its own: a client that goes away never loses the record.
+
+use crate::active::{Event, Stage, Watch};
+use crate::house::House;
+use crate::planning::Planned;
+use crate::{answer, rows};
+use domain::{Ask, Caller, Clarification, Fault, Outcome, Proposal, Rows, Run, Status, Timings, Wish};
+use engines::Executed;
+use jiff::Timestamp;
+use policy::Approved;
+use serde_json::value::RawValue;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::task::JoinHandle;
+
+/// A request that has ended and is on record.
+#[derive(Debug)]
+pub struct Reply {
+    pub run: Run,
+    /// The rows as Arrow, for doors that reply them so.
+    pub rows: Option<Rows>,
+}
+
+/// A request on its way.
+pub struct Walk {
+    pub watch: Arc<Watch>,
+    task: JoinHandle<Result<Arc<Reply>, Fault>>,
+}
+
+impl Walk {
+    pub async fn reply(self) -> Result<Arc<Reply>, Fault> {
+        self.task.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "a request's task ended early");
+            Err(Fault::internal("path.task"))
+        })
+    }
+}
+
+/// What ends a walk before it has rows.
+enum Stop {
+    Fault(Fault),
+    Clarify(Clarification),
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl House {
+    /// Sends a request on its way.
+    pub fn start(self: &Arc<Self>, caller: Caller, ask: Ask) -> Walk {
+        let watch = Watch::new(&caller.actor);
+        self.active.insert(watch.clone());
+        let (house, told) = (self.clone(), watch.clone());
+        let task = self.tasks.spawn(async move {
+            let reply = house.walk(&caller, &ask, &told).await.map(Arc::new);
+            house.active.remove(told.run_id);
+            told.tell(Event::Finished(reply.clone()));
+            reply
+        });
+        Walk { watch, task }
+    }
+
+    /// The path itself. The record is written before anybody is told that it is done.
+    async fn walk(self: &Arc<Self>, caller: &Caller, ask: &Ask, watch: &Watch) -> Result<Reply, Fault> {
+        let mut run = begin(caller, ask, watch, self.policy().fingerprint());
+        let end = tokio::select! {
+            biased;
+            // Dropping the steps kills the worker that they hold.
+            () = watch.cancel.cancelled() => Ok(None),
+            end = self.steps(caller, ask, watch, &mut run) => end.map(Some),
+        };
+        let outcome = match end {
+            Ok(Some(executed)) => Outcome::Rows(executed.rows),
+            Ok(None) => Outcome::Cancelled,
+            Err(Stop::Clarify(clarification)) => Outcome::Clarify(clarification),
+            // Nothing was approved: nothing ran.
+            Err(Stop::Fault(fault)) if run.compiled_sql.is_none() => Outcome::Refused(fault),
+            Err(Stop::Fault(fault)) => Outcome::Failed(fault),
+        };
+        let reply = conclude(run, ask, outcome)?;
+        self.record(&reply.run).await?;
+        Ok(reply)
+    }
+
+    async fn steps(self: &Arc<Self>, caller: &Caller, ask: &Ask, watch: &Watch, run: &mut Run) -> Result<Executed, Stop> {
+        watch.tell(Event::Entered(Stage::Planning));
+        let proposal = self.propose(caller, ask, run).await?;
+        watch.tell(Event::Entered(Stage::Validating));
+        let approved = self.check(caller, &proposal, run).await?;
+        watch.tell(Event::Entered(Stage::Executing));
+        Ok(self.execute(&approved, run).await?)
+    }
+
+    /// Plan: from a wish to a proposal.
+    async fn propose(self: &Arc<Self>, caller: &Caller, ask: &Ask, run: &mut Run) -> Result<Proposal, Stop> {
+        let proposal = match &ask.wish {
+            Wish::Proposal(proposal) => proposal.clone(),
+            Wish::Question { text, history } => {
+                let start = Instant::now();
+                let planned = self.plan_question(caller, &ask.source, text, history).await;
+                run.timings.plan_ms = milliseconds(start);
+                run.planner = Some(self.planning.name().to_owned());
+                run.cost_usd = Some(0.0);
+                match planned? {
+                    Planned::Proposal { proposal, reading } => {
+                        run.reading = reading;
+                        proposal
+                    }
+                    Planned::Clarify(clarification) => return Err(Stop::Clarify(clarification)),
+                }
+            }
+        };
+        run.query_mode = Some(proposal.mode());
+        run.proposal_hash = Some(proposal.hash());
+        match &proposal {
+            Proposal::Query { plan, .. } => run.plan_json = serde_json::to_value(plan).ok(),
+            Proposal::Sql { text, .. } => run.sql_text = Some(text.clone()),
+        }
+        Ok(proposal)
+    }
+
+    /// Check: from a proposal to what policy has approved.
+    async fn check(&self, caller: &Caller, proposal: &Proposal, run: &mut Run) -> Result<Approved, Fault> {
+        let (dataset, _) = self.dataset(caller, proposal.source()).await?;
+        let schema = self.schema(dataset).await?;
+        let start = Instant::now();
+        let policy = self.policy();
+        let approved = policy.check(caller, &schema, proposal, &self.config.limits);
+        run.timings.check_ms = milliseconds(start);
+        run.policy_fingerprint = policy.fingerprint().to_owned();
+        let approved = approved?;
+        run.compiled_sql = Some(approved.sql().to_owned());
+        run.params = approved.params().to_vec();
+        run.contracts = approved.contracts().to_vec();
+        run.filtered_by = approved.filtered_by().to_vec();
+        Ok(approved)
+    }
+
+    /// Run: the only line of the house that gives a statement to an engine.
+    async fn execute(&self, approved: &Approved, run: &mut Run) -> Result<Executed, Fault> {
+        let dataset = self.datasets.get(approved.source()).ok_or_else(|| Fault::internal("path.source"))?;
+        let sandbox = self.engines.sandbox();
+        run.sandbox_tier = Some(sandbox.tier.to_string());
+        run.unenforced.clone_from(&sandbox.unenforced);
+        let start = Instant::now();
+        let executed = self.engines.run(&dataset.source, approved).await;
+        run.timings.run_ms = milliseconds(start);
+        let executed = executed?;
+        run.exec_time_ms = Some(executed.exec_ms);
+        run.dataset_version_hash = Some(executed.data_version.clone());
+        Ok(executed)
+    }
+
+    /// Record: required before the reply. A run that cannot be recorded did not happen for the caller.
+    async fn record(&self, run: &Run) -> Result<(), Fault> {
+        self.metrics.ran(run);
+        tracing::info!(
+            run_id = %run.run_id, request_id = %run.request_id, actor = run.actor, role = run.role,
+            door = run.door.as_str(), purpose = run.purpose.as_str(), dataset = run.dataset_id,
+            status = run.status.as_str(), code = run.error_json.as_ref().map(|f| f.code.as_str()),
+            plan_ms = run.timings.plan_ms, check_ms = run.timings.check_ms, run_ms = run.timings.run_ms,
+            "run"
+        );
+        self.ledger.record(run).await.map_err(|error| {
+            tracing::error!(%error, run_id = %run.run_id, "run cannot be recorded");
+            Fault::from(error)
+        })
+    }
+}
+
+fn begin(caller: &Caller, ask: &Ask, watch: &Watch, policy_fingerprint: &str) -> Run {
+    Run {
+        run_id: watch.run_id,
+        session_id: ask.session,
+        thread_id: ask.thread,
+        request_id: caller.request_id.clone(),
+        created_at: Timestamp::now(),
+        door: ask.door,
+        purpose: ask.purpose,
+        actor: caller.actor.clone(),
+        role: caller.role.clone(),
+        dataset_id: ask.source.clone(),
+        dataset_version_hash: None,
+        question: match &ask.wish {
+            Wish::Question { text, .. } => Some(text.clone()),
+            Wish::Proposal(_) => None,
+        },
+        reading: None,
+        planner: None,
+        query_mode: None,
+        plan_json: None,
+        sql_text: None,
+        compiled_sql: None,
+        params: Vec::new(),
+        proposal_hash: None,
+        policy_fingerprint: policy_fingerprint.to_owned(),
+        contracts: Vec::new(),
+        filtered_by: Vec::new(),
+        status: Status::Failed,
+        assistant_message: String::new(),
+        result_json: None,
+        clarification: None,
+        error_json: None,
+        exec_time_ms: None,
+        timings: Timings::default(),
+        sandbox_tier: None,
+        unenforced: Vec::new(),
+        cost_usd: None,
+    }
+}
+
+/// Turns the outcome into what is recorded and replied.
+fn conclude(mut run: Run, ask: &Ask, outcome: Outcome) -> Result<Reply, Fault> {
+    let mut kept = None;
+    match outcome {
+        Outcome::Rows(result) => {
+            run.status = Status::Succeeded;
+            run.result_json = Some(result_json(&result)?);
+            run.assistant_message = answer::sentence(&run, ask, &result);
+            kept = Some(result);
+        }
+        Outcome::Clarify(clarification) => {
+            run.status = Status::Clarify;
+            run.assistant_message.clone_from(&clarification.question);
+            run.clarification = Some(clarification);
+        }
+        Outcome::Refused(fault) => fail(&mut run, Status::Refused, fault),
+        Outcome::Failed(fault) => fail(&mut run, Status::Failed, fault),
+        Outcome::Cancelled => {
+            run.status = Status::Cancelled;
+            run.assistant_message = "Cancelled.".to_owned();
+        }
+    }
+    Ok(Reply { run, rows: kept })
+}
+
+/// The result as it is recorded, and as open doors reply it.
+fn result_json(result: &Rows) -> Result<Box<RawValue>, Fault> {
+    let recorded = serde_json::json!({
+        "columns": result.columns.iter().map(|c| &c.name).collect::<Vec<_>>(),
+        "types": result.columns.iter().map(|c| c.kind).collect::<Vec<_>>(),
+        "row_count": result.row_count,
+        "truncated": result.truncated,
+    });
+    // The rows are text already, with every digit: they are joined on, not parsed.
+    let head = recorded.to_string();
+    let joined = format!("{},\"rows\":{}}}", head.trim_end_matches('}'), rows::to_json(result)?.get());
+    RawValue::from_string(joined).map_err(|_| Fault::internal("path.result"))
+}
+
+fn fail(run: &mut Run, status: Status, fault: Fault) {
+    run.status = status;
+    run.assistant_message = answer::refusal(&fault);
+    run.error_json = Some(fault);
+}
+
+fn milliseconds(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
+}

@@ -1,0 +1,115 @@
+//! Opens the house to the world, and closes it without losing anything.
+
+use crate::House;
+use crate::house::{CannotOpen, keep_house};
+use crate::http::router::router;
+use axum_server::Handle;
+use axum_server::tls_rustls::RustlsConfig;
+use ledger::AuditEvent;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long running statements may go on after the signal. After it they are cancelled; all in all
+/// a stop takes less than 5 s.
+const GRACE: Duration = Duration::from_secs(3);
+/// How long cancelled runs may take to be recorded.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// A server that answers.
+pub struct Serving {
+    pub address: SocketAddr,
+    pub scheme: &'static str,
+    house: Arc<House>,
+    handle: Handle<SocketAddr>,
+    server: tokio::task::JoinHandle<std::io::Result<()>>,
+}
+
+/// Binds the address and begins to answer.
+pub async fn serve(house: Arc<House>) -> Result<Serving, CannotOpen> {
+    let listener = bind(house.config.server.listen)?;
+    let address = listener.local_addr().map_err(|e| e.to_string())?;
+    let handle = Handle::new();
+    let app = router(house.clone()).into_make_service();
+    let header_timeout = house.config.server.header_timeout;
+    let (server, scheme) = match &house.config.tls {
+        None => {
+            let mut server = axum_server::from_tcp(listener).map_err(|e| e.to_string())?.handle(handle.clone());
+            patient(server.http_builder(), header_timeout);
+            (tokio::spawn(server.serve(app)), "http")
+        }
+        Some(tls) => {
+            let config = RustlsConfig::from_pem_file(&tls.cert, &tls.key).await.map_err(|e| {
+                format!("`tls.cert` or `tls.key` cannot be used: {e} (hint: both are PEM files)")
+            })?;
+            let mut server =
+                axum_server::from_tcp_rustls(listener, config).map_err(|e| e.to_string())?.handle(handle.clone());
+            patient(server.http_builder(), header_timeout);
+            (tokio::spawn(server.serve(app)), "https")
+        }
+    };
+    tokio::spawn(keep_house(house.clone()));
+    let started = AuditEvent::new("server.started").detail(serde_json::json!({ "version": env!("CARGO_PKG_VERSION") }));
+    house.ledger.append(started).await.map_err(|e| e.to_string())?;
+    tokio::spawn(warm_up(house.clone()));
+    Ok(Serving { address, scheme, house, handle, server })
+}
+
+fn bind(address: SocketAddr) -> Result<TcpListener, CannotOpen> {
+    let listener = TcpListener::bind(address).map_err(|e| {
+        let hint = match e.kind() {
+            std::io::ErrorKind::AddrInUse => "another program has this port: choose one with `--listen`, or `make run PORT=…`",
+            std::io::ErrorKind::PermissionDenied => "ports below 1024 are for root: choose a higher one",
+            _ => "`--listen` takes an address of this machine, like 127.0.0.1:8080",
+        };
+        CannotOpen(vec![format!("cannot listen on `{address}`: {e}"), format!("hint: {hint}")])
+    })?;
+    listener.set_nonblocking(true).map_err(|e| e.to_string())?;
+    Ok(listener)
+}
+
+/// A client that does not finish its headers in time is let go.
+fn patient(
+    builder: &mut hyper_util::server::conn::auto::Builder<hyper_util::rt::TokioExecutor>,
+    header_timeout: Duration,
+) {
+    builder.http1().timer(hyper_util::rt::TokioTimer::new()).header_read_timeout(header_timeout);
+    builder.http2().timer(hyper_util::rt::TokioTimer::new()).max_concurrent_streams(100);
+}
+
+/// Learns every source's schema before the first question does.
+async fn warm_up(house: Arc<House>) {
+    for dataset in house.datasets.iter() {
+        if let Err(fault) = house.schema(dataset).await {
+            tracing::warn!(dataset = dataset.id, %fault, "dataset cannot be read");
+        }
+    }
+}
+
+impl Serving {
+    pub fn url(&self) -> String {
+        format!("{}://{}", self.scheme, self.address)
+    }
+
+    /// Closes the house: no new requests, running ones finish or are cancelled, all are recorded,
+    /// the audit chain's head is signed, no worker stays behind.
+    pub async fn stop(self) {
+        let house = self.house;
+        house.shutdown.cancel();
+        self.handle.graceful_shutdown(Some(GRACE));
+        house.tasks.close();
+        if tokio::time::timeout(GRACE, house.tasks.wait()).await.is_err() {
+            house.active.cancel_all();
+            let _ = tokio::time::timeout(LAST_WORDS, house.tasks.wait()).await;
+        }
+        self.handle.shutdown();
+        let _ = self.server.await;
+        if let Err(error) = house.ledger.append(AuditEvent::new("server.stopped")).await {
+            tracing::error!(%error, "the stop cannot be recorded");
+        }
+        if let Err(error) = house.ledger.sign_head().await {
+            tracing::error!(%error, "the audit chain's head cannot be signed");
+        }
+        house.engines.close();
+    }
+}
