@@ -19,7 +19,10 @@ pub struct Ask {
 #[derive(Debug, Clone)]
 pub enum Wish {
     /// A question and the turns of its thread before it, oldest first.
-    Question { text: String, history: Vec<Turn> },
+    Question {
+        text: String,
+        history: Vec<Turn>,
+    },
     Proposal(Proposal),
 }
 

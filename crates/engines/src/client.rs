@@ -86,10 +86,7 @@ impl Worker {
     fn engine(&self, kind: &SourceKind) -> Option<OpenEngine> {
         Some(match kind {
             SourceKind::Files(tables) => OpenEngine::Files(
-                tables
-                    .iter()
-                    .map(|t| Some((t.table.clone(), self.jailed.inside(&t.path)?)))
-                    .collect::<Option<_>>()?,
+                tables.iter().map(|t| Some((t.table.clone(), self.jailed.inside(&t.path)?))).collect::<Option<_>>()?,
             ),
             SourceKind::Sqlite(path) => OpenEngine::Sqlite(self.jailed.inside(path)?),
         })

@@ -62,7 +62,9 @@ pub struct Data {
 }
 
 #[derive(Args)]
-#[command(after_help = "Examples:\n  gatehouse serve --demo\n  gatehouse serve --data /srv/gatehouse --listen 127.0.0.1:9000")]
+#[command(
+    after_help = "Examples:\n  gatehouse serve --demo\n  gatehouse serve --data /srv/gatehouse --listen 127.0.0.1:9000"
+)]
 pub struct Serve {
     #[command(flatten)]
     pub data: Data,

@@ -46,7 +46,8 @@ impl Contracts {
     pub async fn reload(&self, ledger: &Ledger) {
         let Some(fingerprint) = self.take_up() else { return };
         tracing::info!(policy = fingerprint, "contracts reloaded");
-        let event = AuditEvent::new("contracts.reloaded").detail(serde_json::json!({ "policy_fingerprint": fingerprint }));
+        let event =
+            AuditEvent::new("contracts.reloaded").detail(serde_json::json!({ "policy_fingerprint": fingerprint }));
         if let Err(error) = ledger.append(event).await {
             tracing::error!(%error, "the reload of contracts cannot be recorded");
         }

@@ -122,9 +122,10 @@ impl Entry {
                 files
                     .iter()
                     .map(|file| {
-                        let table = file.table.clone().ok_or_else(|| {
-                            format!("dataset `{}`: file `{}` needs a `table`", self.id, file.path)
-                        })?;
+                        let table = file
+                            .table
+                            .clone()
+                            .ok_or_else(|| format!("dataset `{}`: file `{}` needs a `table`", self.id, file.path))?;
                         Ok(FileTable { table, path: dir.join(&file.path) })
                     })
                     .collect::<Result<_, String>>()?,

@@ -118,7 +118,11 @@ async fn sources(house: &Arc<House>) -> Vec<Finding> {
         findings.push(match house.schema(dataset).await {
             Err(fault) => finding("source", Verdict::Fail, format!("`{}`: {fault}", dataset.id)),
             Ok(schema) => match house.engines.prove_read_only(&dataset.source).await {
-                Ok(()) => finding("source", Verdict::Ok, format!("`{}`: {} tables, read-only", dataset.id, schema.tables.len())),
+                Ok(()) => finding(
+                    "source",
+                    Verdict::Ok,
+                    format!("`{}`: {} tables, read-only", dataset.id, schema.tables.len()),
+                ),
                 Err(why) => finding("source", Verdict::Fail, format!("`{}`: {why}", dataset.id)),
             },
         });

@@ -41,8 +41,9 @@ impl Default for Metrics {
         let mut registry = Registry::with_prefix("gatehouse");
         let requests = Family::default();
         let runs = Family::default();
-        let steps =
-            Family::new_with_constructor((|| Histogram::new(exponential_buckets(0.000_1, 2.0, 20))) as fn() -> Histogram);
+        let steps = Family::new_with_constructor(
+            (|| Histogram::new(exponential_buckets(0.000_1, 2.0, 20))) as fn() -> Histogram,
+        );
         let rate_limited = Counter::default();
         let active_runs = Gauge::default();
         registry.register("http_requests", "Requests answered", requests.clone());
@@ -60,11 +61,9 @@ impl Metrics {
     }
 
     pub fn ran(&self, run: &Run) {
-        let labels =
-            RunLabels { door: run.door.as_str(), purpose: run.purpose.as_str(), status: run.status.as_str() };
+        let labels = RunLabels { door: run.door.as_str(), purpose: run.purpose.as_str(), status: run.status.as_str() };
         self.runs.get_or_create(&labels).inc();
-        let steps =
-            [("plan", run.timings.plan_ms), ("check", run.timings.check_ms), ("run", run.timings.run_ms)];
+        let steps = [("plan", run.timings.plan_ms), ("check", run.timings.check_ms), ("run", run.timings.run_ms)];
         for (step, milliseconds) in steps {
             if milliseconds > 0.0 {
                 self.steps.get_or_create(&StepLabels { step }).observe(milliseconds / 1e3);

@@ -95,7 +95,13 @@ impl House {
         Ok(reply)
     }
 
-    async fn steps(self: &Arc<Self>, caller: &Caller, ask: &Ask, watch: &Watch, run: &mut Run) -> Result<Executed, Stop> {
+    async fn steps(
+        self: &Arc<Self>,
+        caller: &Caller,
+        ask: &Ask,
+        watch: &Watch,
+        run: &mut Run,
+    ) -> Result<Executed, Stop> {
         watch.tell(Event::Entered(Stage::Planning));
         let proposal = self.propose(caller, ask, run).await?;
         watch.tell(Event::Entered(Stage::Validating));

@@ -39,9 +39,9 @@ pub async fn serve(house: Arc<House>) -> Result<Serving, CannotOpen> {
             (tokio::spawn(server.serve(app)), "http")
         }
         Some(tls) => {
-            let config = RustlsConfig::from_pem_file(&tls.cert, &tls.key).await.map_err(|e| {
-                format!("`tls.cert` or `tls.key` cannot be used: {e} (hint: both are PEM files)")
-            })?;
+            let config = RustlsConfig::from_pem_file(&tls.cert, &tls.key)
+                .await
+                .map_err(|e| format!("`tls.cert` or `tls.key` cannot be used: {e} (hint: both are PEM files)"))?;
             let mut server =
                 axum_server::from_tcp_rustls(listener, config).map_err(|e| e.to_string())?.handle(handle.clone());
             patient(server.http_builder(), header_timeout);
@@ -58,7 +58,9 @@ pub async fn serve(house: Arc<House>) -> Result<Serving, CannotOpen> {
 fn bind(address: SocketAddr) -> Result<TcpListener, CannotOpen> {
     let listener = TcpListener::bind(address).map_err(|e| {
         let hint = match e.kind() {
-            std::io::ErrorKind::AddrInUse => "another program has this port: choose one with `--listen`, or `make run PORT=…`",
+            std::io::ErrorKind::AddrInUse => {
+                "another program has this port: choose one with `--listen`, or `make run PORT=…`"
+            }
             std::io::ErrorKind::PermissionDenied => "ports below 1024 are for root: choose a higher one",
             _ => "`--listen` takes an address of this machine, like 127.0.0.1:8080",
         };

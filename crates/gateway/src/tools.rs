@@ -56,7 +56,8 @@ struct OfRun {
 
 /// The tools, in the order of the specification.
 pub fn all() -> [Tool; 5] {
-    let tool = |name, description, schema: schemars::Schema| Tool { name, description, input_schema: schema.to_value() };
+    let tool =
+        |name, description, schema: schemars::Schema| Tool { name, description, input_schema: schema.to_value() };
     let mut plan_arguments = schema_for!(PlanArguments).to_value();
     if let Some(plan) = plan_arguments.pointer_mut("/properties/plan_json") {
         *plan = policy::query_plan_json_schema();
@@ -96,9 +97,9 @@ pub async fn call(house: &Arc<House>, caller: &Caller, name: &str, arguments: Va
         }
         "get_run_status" => {
             let OfRun { run_id } = parse(arguments)?;
-            let id = run_id.parse().map_err(|_| {
-                Fault::new(Kind::Invalid, "request.id", format!("`{run_id}` is not a run id"))
-            })?;
+            let id = run_id
+                .parse()
+                .map_err(|_| Fault::new(Kind::Invalid, "request.id", format!("`{run_id}` is not a run id")))?;
             chat::runs::visible(house, caller, id).await.map(|run| body(&run))
         }
         _ => Err(Fault::new(Kind::NotFound, "tool.unknown", format!("there is no tool `{name}`"))

@@ -1,5 +1,7 @@
 //! Questions of four trades and what becomes of each. Read the snapshots: they are the behaviour.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 mod support;
 
 use domain::Turn;

@@ -91,16 +91,24 @@ impl<'a> Reader<'a> {
         if matches!(self.say(entry), Say::Nothing) {
             return None;
         }
-        let mut readable =
-            Readable { name: &contract.resource, table, contracts: vec![contract], fields: Vec::new(), rows: Vec::new() };
+        let mut readable = Readable {
+            name: &contract.resource,
+            table,
+            contracts: vec![contract],
+            fields: Vec::new(),
+            rows: Vec::new(),
+        };
         let mut hidden: Vec<&str> = Vec::new();
         // Another contract over the same table binds as well: the stricter of both holds.
-        let others = self.policy.entries_of(&self.source.source).filter(|other| {
-            !std::ptr::eq(*other, entry) && other.contract.table.eq_ignore_ascii_case(&contract.table)
-        });
+        let others = self
+            .policy
+            .entries_of(&self.source.source)
+            .filter(|other| !std::ptr::eq(*other, entry) && other.contract.table.eq_ignore_ascii_case(&contract.table));
         for entry in std::iter::once(entry).chain(others) {
             match self.say(entry) {
                 Say::Nothing | Say::All => continue,
+                // Rows that cannot be told apart any more are not shown at all.
+                Say::Role(_, Some(rows)) if !rows.fits(table) => return None,
                 Say::Role(role, rows) => {
                     hidden.extend(role.hide.iter().map(String::as_str));
                     readable.rows.extend(rows);
@@ -113,7 +121,9 @@ impl<'a> Reader<'a> {
         }
         let visible = contract.fields.iter().filter(|f| !hidden.iter().any(|h| h.eq_ignore_ascii_case(&f.name)));
         readable.fields = visible
-            .filter_map(|field| Some(ReadableField { name: &field.name, column: table.column(&field.name)?, field: Some(field) }))
+            .filter_map(|field| {
+                Some(ReadableField { name: &field.name, column: table.column(&field.name)?, field: Some(field) })
+            })
             .filter(|f| is_nameable(&f.column.name))
             .collect();
         Some(readable)

@@ -97,6 +97,24 @@ fn a_kill_ends_the_whole_tree_and_leaves_nothing() {
 }
 
 #[test]
+fn no_process_of_a_worker_is_root_or_could_be() {
+    for tier in TIERS {
+        let place = Workplace::public();
+        let _worker = start(&place, tier);
+        for process in processes(&place) {
+            let status = fs::read_to_string(process.join("status")).unwrap();
+            let value = |name: &str| status.lines().find_map(|l| l.strip_prefix(name)).unwrap().trim().to_owned();
+            let ids = value("Uid:") + " " + &value("Gid:");
+            assert!(ids.split_whitespace().all(|id| id != "0"), "{status}");
+            assert_eq!(value("NoNewPrivs:"), "1", "{status}");
+            if common::root() {
+                assert_eq!(value("Groups:"), "", "{status}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_dropped_worker_is_a_dead_one() {
     for tier in TIERS {
         let place = Workplace::public();

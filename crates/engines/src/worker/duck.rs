@@ -78,11 +78,11 @@ fn create_view(connection: &Connection, table: &str, path: &Path) -> duckdb::Res
     let file = literal(&path.to_string_lossy());
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let reader = match extension.as_str() {
-        "csv" | "tsv" | "txt" => connection.query_row(
-            &format!("SELECT Prompt FROM sniff_csv({file}, sample_size = -1)"),
-            [],
-            |row| row.get::<_, String>(0).map(|prompt| prompt.trim_end_matches(';').to_owned()),
-        )?,
+        "csv" | "tsv" | "txt" => {
+            connection.query_row(&format!("SELECT Prompt FROM sniff_csv({file}, sample_size = -1)"), [], |row| {
+                row.get::<_, String>(0).map(|prompt| prompt.trim_end_matches(';').to_owned())
+            })?
+        }
         "json" | "ndjson" | "jsonl" => json_reader(connection, &file)?,
         _ => format!("FROM read_parquet({file})"),
     };

@@ -44,7 +44,10 @@ mod tests {
     fn values_do_not_show() {
         let message = "Conversion Error: Could not convert string 'ann@example.com' to INT32\nLINE 1: ...";
         assert_eq!(without_values(message), "Conversion Error: Could not convert string '…' to INT…");
-        assert_eq!(without_values("Out of Range Error: Overflow in 42 + 17!"), "Out of Range Error: Overflow in … + …!");
+        assert_eq!(
+            without_values("Out of Range Error: Overflow in 42 + 17!"),
+            "Out of Range Error: Overflow in … + …!"
+        );
         assert_eq!(without_values("unclosed 'secret"), "unclosed '");
     }
 }

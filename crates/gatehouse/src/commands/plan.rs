@@ -57,7 +57,11 @@ pub async fn run(plan: Plan) -> Result<ExitCode, Problem> {
     };
     let answer = answer(&house, &Caller::new("local", &plan.role), &dataset, question).await?;
     let code = if answer.status == "answered" { ExitCode::SUCCESS } else { ExitCode::from(2) };
-    if plan.json { print::json(&answer) } else { show(&answer) }
+    if plan.json {
+        print::json(&answer)
+    } else {
+        show(&answer)
+    }
     Ok(code)
 }
 
@@ -82,7 +86,8 @@ async fn run_batch(batch: &str, plan: &Plan) -> Result<ExitCode, Problem> {
         let house = match houses.get(&line.db) {
             Some(house) => house.clone(),
             None => {
-                let house = base.over(Source { kind: SourceKind::Sqlite(line.db.clone().into()), name: line.db.clone() })?;
+                let house =
+                    base.over(Source { kind: SourceKind::Sqlite(line.db.clone().into()), name: line.db.clone() })?;
                 houses.insert(line.db.clone(), house.clone());
                 house
             }
@@ -99,11 +104,9 @@ async fn run_batch(batch: &str, plan: &Plan) -> Result<ExitCode, Problem> {
 
 async fn answer(house: &Arc<House>, caller: &Caller, dataset: &str, question: &str) -> Result<Answer, Fault> {
     match house.plan_question(caller, dataset, question, &[]).await {
-        Ok(Planned::Clarify(clarification)) => Ok(Answer {
-            message: Some(clarification.question),
-            choices: clarification.choices,
-            ..blank("clarify")
-        }),
+        Ok(Planned::Clarify(clarification)) => {
+            Ok(Answer { message: Some(clarification.question), choices: clarification.choices, ..blank("clarify") })
+        }
         Ok(Planned::Proposal { proposal, reading }) => {
             let dataset = house.datasets.get(dataset).ok_or_else(|| Fault::internal("plan.dataset"))?;
             let schema = house.schema(dataset).await?;

@@ -64,7 +64,11 @@ fn list(tokens: &[TokenInfo], json: bool) {
 
 fn plain(what: &str, text: String) -> Result<String, Problem> {
     let fine = !text.is_empty() && text.len() <= 128 && !text.chars().any(char::is_control);
-    if fine { Ok(text) } else { Err(Problem::usage(format!("`{text}` is not a good {what}"), "1 to 128 plain characters")) }
+    if fine {
+        Ok(text)
+    } else {
+        Err(Problem::usage(format!("`{text}` is not a good {what}"), "1 to 128 plain characters"))
+    }
 }
 
 fn claim(text: &str) -> Result<(String, String), Problem> {
@@ -74,7 +78,8 @@ fn claim(text: &str) -> Result<(String, String), Problem> {
 }
 
 fn expiry(text: &str) -> Result<Timestamp, Problem> {
-    let bad = || Problem::usage(format!("`{text}` is not a span of time to come"), "write it like `30d`, `12h` or `1y`");
+    let bad =
+        || Problem::usage(format!("`{text}` is not a span of time to come"), "write it like `30d`, `12h` or `1y`");
     let span: Span = text.parse().map_err(|_| bad())?;
     let at = Zoned::now().checked_add(span).map_err(|_| bad())?.timestamp();
     if at > Timestamp::now() { Ok(at) } else { Err(bad()) }

@@ -27,7 +27,8 @@ pub async fn login(State(house): State<Arc<House>>, Query(login): Query<Login>) 
     let cookie = format!("{COOKIE}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200{secure}", session.expose());
     // Not a redirect: a browser that came from elsewhere would not send a strict cookie along.
     let page = "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url=/\"><title>Gatehouse</title><a href=\"/\">Go on</a>";
-    Ok(([(header::SET_COOKIE, cookie), (header::CONTENT_TYPE, "text/html; charset=utf-8".into())], page).into_response())
+    Ok(([(header::SET_COOKIE, cookie), (header::CONTENT_TYPE, "text/html; charset=utf-8".into())], page)
+        .into_response())
 }
 
 pub async fn who(State(house): State<Arc<House>>, Identified(caller): Identified) -> Json<serde_json::Value> {

@@ -1,8 +1,8 @@
 //! What happens to every request and every reply, in one place: request id, `Host` and `Origin`,
 //! security headers, the envelope of faults, counting.
 
-use super::error::{Body, error_json};
 use super::HttpFault;
+use super::error::{Body, error_json};
 use crate::House;
 use crate::metrics::RequestLabels;
 use axum::extract::{MatchedPath, Request, State};

@@ -46,7 +46,6 @@ pub(crate) struct ColumnInfo {
     pub is_year: bool,
     /// The last day in the data, where it is known.
     pub latest: Option<Date>,
-    pub nullable: bool,
     pub pii: bool,
 }
 
@@ -122,7 +121,8 @@ impl Catalog {
         let own: Vec<&str> = table_words.iter().map(String::as_str).chain(["name"]).collect();
         let singular: Vec<String> = own.iter().map(|w| singular(w)).collect();
         let singular: Vec<&str> = singular.iter().map(String::as_str).collect();
-        for wanted in [&["name"][..], &own, &singular, &["full", "name"], &["title"], &["label"], &["subject"]] {
+        let same = singular.get(..singular.len().saturating_sub(1)).unwrap_or_default();
+        for wanted in [&["name"][..], &own, &singular, &["full", "name"], &["title"], same, &["label"], &["subject"]] {
             if let Some(column) = named(wanted) {
                 return vec![column];
             }
@@ -222,18 +222,9 @@ fn column_info(id: TableId, table: &Table, column: &Column, known: Option<&Colum
         || pointed
         || words.last().is_some_and(|w| w == "id" || w == "code" || w == "uuid")
         || column.kind == FieldType::Uuid;
-    let is_year = kind != ColumnKind::Time && words.iter().any(|w| w == "year" || w == "founded") && years(known, column);
-    ColumnInfo {
-        table: id,
-        name: column.name.clone(),
-        words,
-        kind,
-        is_key,
-        is_year,
-        latest,
-        nullable: column.nullable,
-        pii: column.pii,
-    }
+    let is_year =
+        kind != ColumnKind::Time && words.iter().any(|w| w == "year" || w == "founded") && years(known, column);
+    ColumnInfo { table: id, name: column.name.clone(), words, kind, is_key, is_year, latest, pii: column.pii }
 }
 
 fn kind(column: &Column, known: Option<&ColumnValues>) -> ColumnKind {

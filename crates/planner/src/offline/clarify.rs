@@ -3,6 +3,7 @@
 use super::Index;
 use super::catalog::{Catalog, TableId};
 use super::draft::Thing;
+use super::lexicon::product;
 use super::output::function_word;
 use super::query::{BoundBy, Pick, Trouble};
 use super::text::{fold, split_name, stem};
@@ -38,8 +39,12 @@ pub(crate) fn question(index: &Index, trouble: &Trouble) -> Option<(String, Vec<
                 let via = format!("{} of {}", words.join(" "), catalog.table(e.many).name);
                 Choice { words: via, pick: Pick::Key(words.iter().map(|w| stem(w)).collect()) }
             };
-            let tables = edges.first().map(|e| (catalog.table(e.many).name.as_str(), catalog.table(e.one).name.as_str()))?;
-            (format!("How should `{}` and `{}` be tied together?", tables.0, tables.1), edges.iter().map(choice).take(3).collect())
+            let tables =
+                edges.first().map(|e| (catalog.table(e.many).name.as_str(), catalog.table(e.one).name.as_str()))?;
+            (
+                format!("How should `{}` and `{}` be tied together?", tables.0, tables.1),
+                edges.iter().map(choice).take(3).collect(),
+            )
         }
         Trouble::RankedByWhat(Some(table)) => {
             (format!("By what should `{}` be ranked?", catalog.table(*table).name), rankings(catalog, *table))
@@ -56,7 +61,11 @@ pub(crate) fn clarification(question: String, choices: &[Choice]) -> Clarificati
 /// The choice that a reply makes: its words, its number, or words that only one of them has.
 pub(crate) fn chosen(reply: &str, choices: &[Choice]) -> Option<Pick> {
     let reply = fold(reply);
-    let ordinals = [["1", "first", "the first", "the first one"], ["2", "second", "the second", "the second one"], ["3", "third", "the third", "the third one"]];
+    let ordinals = [
+        ["1", "first", "the first", "the first one"],
+        ["2", "second", "the second", "the second one"],
+        ["3", "third", "the third", "the third one"],
+    ];
     let at = ordinals.iter().position(|names| names.contains(&reply.as_str()));
     if let Some(choice) = at.and_then(|at| choices.get(at)) {
         return Some(choice.pick.clone());
@@ -94,5 +103,22 @@ fn rankings(catalog: &Catalog, table: TableId) -> Vec<Choice> {
         words: format!("number of {}", catalog.table(e.many).words.join(" ")),
         pick: Pick::Ranking(BoundBy::Rows(e.many)),
     });
-    own.take(2).chain(having).take(3).collect()
+    let sums = catalog.edges.iter().filter(|e| e.one == table).flat_map(|e| {
+        let behind = catalog.edges.iter().filter(|f| f.one == e.many).map(|f| f.many);
+        std::iter::once(e.many).chain(behind).filter_map(|t| sum_of(catalog, t)).collect::<Vec<_>>()
+    });
+    own.take(2).chain(sums.take(1)).chain(having).take(3).collect()
+}
+
+/// The sum that rows of a table add up to: revenue, or the one measure that adds up.
+fn sum_of(catalog: &Catalog, table: TableId) -> Option<Choice> {
+    let ranking = |thing| Pick::Ranking(BoundBy::Aggregate(AggregateFn::Sum, thing));
+    if let Some((quantity, price)) = product(catalog, table) {
+        return Some(Choice { words: "total revenue".to_owned(), pick: ranking(Thing::Product(quantity, price)) });
+    }
+    let column = catalog.table(table).columns.iter().find(|c| catalog.column(**c).is_additive())?;
+    Some(Choice {
+        words: format!("total {}", catalog.column(*column).words.join(" ")),
+        pick: ranking(Thing::Column(*column)),
+    })
 }

@@ -1,10 +1,11 @@
 //! A bound question to a plan: which rows, joined how, grouped by what.
 
-use super::catalog::{Catalog, ColumnId, ColumnKind, TableId};
+use super::catalog::{Catalog, ColumnId, TableId};
 use super::joins::{self, JoinTrouble, Step};
 use super::nest::{self, Semi};
 use super::output::{Names, Output, expr};
 use super::query::{BoundBy, BoundFilter, BoundKey, BoundOrder, Item, Query, Test, Trouble};
+use super::shape::{Shape, settle, shape};
 use domain::QueryPlan;
 use domain::plan::{AggregateFn, Condition, Direction, Expr, Join, JoinKind, JoinOn, OrderItem, SelectItem};
 
@@ -40,6 +41,13 @@ impl Joined {
     pub fn contains(&self, table: TableId) -> bool {
         self.tables().any(|t| t == table)
     }
+    /// Whether two tables are joined only because both point at a third that nobody named: students
+    /// and courses of the same department.
+    fn meets_by_chance(&self, named: &[TableId]) -> bool {
+        let pointed_at = |t: TableId| self.steps.iter().any(|s| s.to == t && !s.fans_out());
+        self.steps.iter().any(|s| s.fans_out() && pointed_at(s.from) && !named.contains(&s.from))
+    }
+
     /// The first table at which rows of the root may be met more than once.
     pub fn fan_out(&self) -> Option<TableId> {
         self.steps.iter().find(|s| s.fans_out()).map(|s| s.to)
@@ -47,12 +55,17 @@ impl Joined {
 }
 
 impl Compiler<'_> {
-    pub fn plan(&self, query: &Query) -> Result<QueryPlan, Trouble> {
+    pub fn plan(&self, query: &mut Query) -> Result<QueryPlan, Trouble> {
         let shape = shape(self.catalog, query)?;
+        settle(self.catalog, query, &shape);
+        let query = &*query;
         let tables = self.core_tables(query, &shape);
         let root = shape.measured.or(query.subject.filter(|t| tables.contains(t))).or(tables.first().copied());
         let root = root.ok_or(Trouble::NothingAsked)?;
         let mut joined = Joined { root, steps: joins::tree(self.catalog, root, &tables, self.hints)? };
+        if joined.meets_by_chance(&tables) {
+            return Err(Trouble::Unsupported("tying things together by what they merely share"));
+        }
         let semis = nest::place(self, query, &mut joined)?;
         self.write(query, &shape, &joined, &semis)
     }
@@ -78,7 +91,7 @@ impl Compiler<'_> {
             match &order.by {
                 BoundBy::Thing(thing) | BoundBy::Aggregate(_, thing) => tables.push(thing.table(self.catalog)),
                 BoundBy::Rows(t) => tables.push(*t),
-                BoundBy::Occurrences | BoundBy::Shown => {}
+                BoundBy::Occurrences | BoundBy::Shown | BoundBy::Figure => {}
             }
         }
         for filter in &query.filters {
@@ -133,7 +146,13 @@ impl Compiler<'_> {
         plan
     }
 
-    fn conditions(&self, query: &Query, names: &Names<'_>, joined: &Joined, semis: &[Semi]) -> Result<Option<Condition>, Trouble> {
+    fn conditions(
+        &self,
+        query: &Query,
+        names: &Names<'_>,
+        joined: &Joined,
+        semis: &[Semi],
+    ) -> Result<Option<Condition>, Trouble> {
         let mut all = Vec::new();
         for filter in query.filters.iter().filter(|f| joined.contains(f.table)) {
             if !matches!(filter.test, Test::Having(..) | Test::Related(_)) {
@@ -176,6 +195,7 @@ impl Compiler<'_> {
     fn order_expr(&self, order: &BoundOrder, shape: &Shape, output: &mut Output<'_>) -> Result<Expr, Trouble> {
         let expression = match &order.by {
             BoundBy::Shown => return output.first_shown().ok_or(Trouble::NothingAsked),
+            BoundBy::Figure => return output.first_figure().ok_or(Trouble::NothingAsked),
             BoundBy::Rows(table) => output.count(*table)?,
             BoundBy::Occurrences => Expr::Aggregate(domain::plan::Aggregate { function: AggregateFn::Count, of: None }),
             BoundBy::Aggregate(function, thing) => output.aggregate(*function, *thing)?,
@@ -190,107 +210,12 @@ impl Compiler<'_> {
                 output.aggregate(AggregateFn::Sum, *thing)?
             }
         };
-        Ok(if order.shown { output.show(expression, &order.by) } else { output.alias_of(&expression).unwrap_or(expression) })
-    }
-}
-
-/// What is shown, and whether rows are summed up for it.
-#[derive(Debug)]
-pub(crate) struct Shape {
-    pub items: Vec<Item>,
-    pub keys: Vec<BoundKey>,
-    pub grouped: bool,
-    pub measured: Option<TableId>,
-}
-
-fn shape(catalog: &Catalog, query: &Query) -> Result<Shape, Trouble> {
-    let mut items = query.items.clone();
-    let mut keys = query.keys.clone();
-    let measured = measured(catalog, query);
-    if !items.iter().any(Item::is_aggregate) && !keys.is_empty() {
-        listing_per_key(catalog, &mut items, &mut keys)?;
-    }
-    let having = query.filters.iter().any(|f| matches!(f.test, Test::Having(..)));
-    let aggregates = items.iter().any(Item::is_aggregate);
-    let plain = items.iter().any(|i| !i.is_aggregate());
-    let ranked = query.orders.iter().any(|o| is_grouped_order(catalog, query, &o.by));
-    if !ranked && !aggregates {
-        ranks_what_is_asked(catalog, query)?;
-    }
-    let grouped = !keys.is_empty() && aggregates || (plain && (aggregates || ranked || having));
-    let counted = items.iter().find_map(|i| if let Item::Count(t) = i { Some(*t) } else { None });
-    let measured = measured.or(counted);
-    Ok(Shape { items, keys, grouped, measured: measured.filter(|_| grouped || aggregates) })
-}
-
-/// "stores in the district with the most people": the district is ranked, not the stores.
-fn ranks_what_is_asked(catalog: &Catalog, query: &Query) -> Result<(), Trouble> {
-    let own = |table: TableId| {
-        query.items.iter().any(|item| match item {
-            Item::Column(c) => catalog.column(*c).table == table,
-            Item::Entity(t, _) => *t == table,
-            _ => true,
+        Ok(if order.shown {
+            output.show(expression, &order.by)
+        } else {
+            output.alias_of(&expression).unwrap_or(expression)
         })
-    };
-    let ranked = query.orders.iter().filter_map(|o| if let BoundBy::Thing(t) = &o.by { Some(t.table(catalog)) } else { None });
-    match query.limit {
-        Some(_) if ranked.into_iter().any(|table| !own(table) && query.subject != Some(table)) => {
-            Err(Trouble::Unsupported("picking by a rank among something else"))
-        }
-        _ => Ok(()),
     }
-}
-
-/// "the name of each customer" lists; "orders by month" counts.
-fn listing_per_key(catalog: &Catalog, items: &mut Vec<Item>, keys: &mut Vec<BoundKey>) -> Result<(), Trouble> {
-    match (items.as_slice(), keys.as_slice()) {
-        ([], _) => Err(Trouble::NothingAsked),
-        ([Item::Entity(table, _)], _) => {
-            *items = vec![Item::Count(*table)];
-            Ok(())
-        }
-        (_, [BoundKey::Entity(table)]) => {
-            let own = |i: &Item| matches!(i, Item::Column(c) if catalog.column(*c).table == *table);
-            if !items.iter().any(own) {
-                return Err(Trouble::Unsupported("listing the rows of each group"));
-            }
-            keys.clear();
-            Ok(())
-        }
-        _ => Err(Trouble::Unsupported("listing the rows of each group")),
-    }
-}
-
-fn measured(catalog: &Catalog, query: &Query) -> Option<TableId> {
-    query.measured(catalog).or_else(|| {
-        query.orders.iter().find_map(|o| match &o.by {
-            BoundBy::Thing(thing) if is_grouped_order(catalog, query, &o.by) => Some(thing.table(catalog)),
-            _ => None,
-        })
-    })
-}
-
-/// Whether an order needs groups: counts and aggregates do, and sums of what is asked for.
-fn is_grouped_order(catalog: &Catalog, query: &Query, by: &BoundBy) -> bool {
-    match by {
-        BoundBy::Rows(_) | BoundBy::Aggregate(..) | BoundBy::Occurrences => true,
-        BoundBy::Shown => false,
-        BoundBy::Thing(thing) => {
-            let table = thing.table(catalog);
-            let per_row = |item: &Item| match item {
-                Item::Entity(t, _) => *t == table,
-                Item::Column(c) => catalog.column(*c).table == table && (query.subject == Some(table) || !is_category(catalog, *c)),
-                _ => true,
-            };
-            query.limit.is_some() && thing.is_additive(catalog) && !query.items.iter().all(per_row)
-        }
-    }
-}
-
-/// A column whose values are shared by many rows.
-fn is_category(catalog: &Catalog, column: ColumnId) -> bool {
-    let info = catalog.column(column);
-    info.kind == ColumnKind::Text && !info.is_key && !catalog.table(info.table).display.contains(&column)
 }
 
 /// Buckets in the order of time; other groups by their first figure, largest first.
@@ -316,4 +241,3 @@ pub(crate) fn and(mut conditions: Vec<Condition>) -> Option<Condition> {
 pub(crate) fn aggregate(function: AggregateFn, of: Option<Expr>) -> Expr {
     Expr::Aggregate(domain::plan::Aggregate { function, of: of.map(Box::new) })
 }
-

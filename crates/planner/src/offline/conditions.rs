@@ -15,7 +15,11 @@ pub(crate) fn test(left: Expr, op: Operator, value: Value) -> Condition {
 }
 
 /// The condition of one filter over a table of this plan.
-pub(crate) fn condition(compiler: &Compiler<'_>, filter: &BoundFilter, names: &Names<'_>) -> Result<Condition, Trouble> {
+pub(crate) fn condition(
+    compiler: &Compiler<'_>,
+    filter: &BoundFilter,
+    names: &Names<'_>,
+) -> Result<Condition, Trouble> {
     let column = filter.column.ok_or(Trouble::Unsupported("this condition here"));
     Ok(match &filter.test {
         Test::Compare(thing, op, values) => compare(expr(names, *thing), *op, values)?,

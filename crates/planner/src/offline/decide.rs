@@ -73,10 +73,10 @@ fn trouble_of(index: &Index, read: &Read, picks: &[Pick], context: &Context<'_>)
 }
 
 fn attempt(index: &Index, read: &Read, picks: &[Pick], context: &Context<'_>) -> Result<(Query, QueryPlan), Trouble> {
-    let query = bind(index, &read.draft, context.today, picks)?;
+    let mut query = bind(index, &read.draft, context.today, picks)?;
     let mut hints = read.hints.clone();
     hints.extend(picks.iter().flat_map(|p| if let Pick::Key(words) = p { words.clone() } else { Vec::new() }));
-    let plan = Compiler { catalog: &index.catalog, hints: &hints }.plan(&query)?;
+    let plan = Compiler { catalog: &index.catalog, hints: &hints }.plan(&mut query)?;
     Ok((query, plan))
 }
 

@@ -67,7 +67,10 @@ impl Noun {
 pub(crate) enum Asked {
     Column(Noun),
     /// Rows of a table, by what they are called. `brief` shows nothing else of them.
-    Entity { table: TableId, brief: bool },
+    Entity {
+        table: TableId,
+        brief: bool,
+    },
     CountRows(TableId),
     CountDistinct(Noun),
     Aggregate(AggregateFn, Noun),
@@ -99,6 +102,8 @@ pub(crate) enum By {
     Time,
     /// What is shown first.
     Shown,
+    /// The first figure that is shown, or else what is shown first.
+    Figure,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -129,15 +134,48 @@ pub(crate) enum Left {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Filter {
-    Compare { left: Left, op: Operator, bound: Bound, text: String },
+    Compare {
+        left: Left,
+        op: Operator,
+        bound: Bound,
+        text: String,
+    },
     /// Any of these values, each with the columns that own it.
-    Values { options: Vec<Vec<Owned>>, column: Option<Noun>, negated: bool, text: String, near: Option<TableId> },
+    /// `all` where they are joined by "and", which no single row can satisfy.
+    Values {
+        options: Vec<Vec<Owned>>,
+        column: Option<Noun>,
+        negated: bool,
+        all: bool,
+        text: String,
+        near: Option<TableId>,
+    },
     /// Text that no column is known to hold, of a column that the question names.
-    Text { column: Noun, pattern: String, like: bool, negated: bool },
-    Time { when: When, column: Option<Noun>, near: Option<TableId> },
-    Flag { column: Noun, value: bool },
-    Missing { column: Noun, present: bool },
-    Related { table: TableId, negated: bool, count: Option<(Operator, u64)>, inner: Vec<Filter> },
+    Text {
+        column: Noun,
+        pattern: String,
+        like: bool,
+        negated: bool,
+    },
+    Time {
+        when: When,
+        column: Option<Noun>,
+        near: Option<TableId>,
+    },
+    Flag {
+        column: Noun,
+        value: bool,
+    },
+    Missing {
+        column: Noun,
+        present: bool,
+    },
+    Related {
+        table: TableId,
+        negated: bool,
+        count: Option<(Operator, u64)>,
+        inner: Vec<Filter>,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -1,36 +1,31 @@
 //! General English that no schema needs to know: words without content here, light verbs,
 //! abbreviations that people use in names.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 /// Words that carry no condition of their own.
-const STOP: &[&str] = &[
-    "a", "about", "all", "also", "am", "an", "any", "are", "as", "at", "available", "be", "been", "being", "between",
-    "can", "could", "currently", "data", "database", "dataset", "did", "do", "does", "during", "ever", "exist",
-    "exists", "existing", "following", "for", "from", "get", "give", "had", "has", "have", "having", "he", "her",
-    "here", "hers", "him", "his", "i", "in", "information", "into", "is", "it", "its", "just", "know", "let", "list",
-    "many", "me", "much", "my", "of", "on", "one", "ones", "our", "ours", "out", "over", "overall", "please",
-    "record", "records", "recorded", "result", "results", "return", "retrieve", "select", "she", "so", "some", "such",
-    "table", "tell", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "us",
-    "want", "was", "we", "were", "what", "when", "where", "which", "who", "whom", "whose", "will", "with", "would",
-    "you", "your", "find", "show", "display", "see", "need", "like", "look", "compute", "calculate", "determine",
-    "identify", "provide", "report", "if", "while", "both", "own", "within", "corresponding", "respective",
-    "respectively", "along", "together", "well", "each", "every", "associated", "related", "given", "certain",
-    "various", "exactly", "has", "must", "should", "whole", "entire", "kindly", "actually", "really", "across",
-    "altogether", "thing", "things", "happen", "happened", "take", "taken", "took",
-];
+const STOP: &str = "\
+    a about across actually all along also altogether am an any are as associated at available be been being \
+    between both calculate can certain compute corresponding could currently data database dataset determine did \
+    display do does during each entire ever every exactly exist existing exists find following for from get give \
+    given had happen happened has have having he her here hers him his i identify if in information into is it \
+    its just kindly know let like list look many me much must my need of on one ones our ours out over overall \
+    own please provide really record recorded records related report respective respectively result results \
+    retrieve return see select she should show so some such table take taken tell that the their them then there \
+    these they thing things this those to together took us various want was we well were what when where which \
+    while who whole whom whose will with within would you your";
 
 /// Verbs that only tie things together which the question names anyway: "orders placed by customers".
-const LINKING: &[&str] = &[
-    "belong", "belongs", "belonging", "contain", "contains", "containing", "include", "includes", "included",
-    "including", "involve", "involved", "involving", "made", "make", "makes", "placed", "place", "places", "located",
-    "come", "comes", "came", "live", "lives", "living", "hold", "holds", "held", "own", "owns", "owned", "named",
-    "called", "used", "use", "uses", "using", "work", "works", "working", "bought", "buy", "buys", "purchased",
-    "sold", "sell", "sells", "received", "receive", "assigned", "appear", "appears", "offered", "provided",
-    "generated", "generate", "earned", "earn", "earns", "bring", "brought", "occurred", "occur", "registered",
-    "stored", "listed", "based", "situated", "correspond", "account", "accounted", "enrolled", "participated",
-    "participate", "participating", "lived", "worked", "produced", "produce", "produces", "taught", "teach",
-    "teaches", "written", "wrote", "write", "directed", "owning", "attended", "attend", "attending", "affiliated",
-    "ordered", "handled", "submitted", "posted", "released", "got", "go", "going", "went", "play", "played", "plays",
-];
+const LINKING: &str = "\
+    account accounted affiliated appear appears assigned attend attended attending based belong belonging \
+    belongs bought bring brought buy buys called came come comes contain containing contains correspond directed \
+    earn earned earns enrolled generate generated go going got handled held hold holds include included includes \
+    including involve involved involving listed live lived lives living located made make makes named occur \
+    occurred offered ordered own owned owning owns participate participated participating place placed places \
+    play played plays posted produce produced produces provided purchased receive received registered released \
+    sell sells situated sold stored submitted taught teach teaches use used uses using went work worked working \
+    works write written wrote";
 
 /// What abbreviations in names of tables and columns stand for.
 const ABBREVIATIONS: &[(&str, &[&str])] = &[
@@ -66,12 +61,16 @@ const ABBREVIATIONS: &[(&str, &[&str])] = &[
     ("yr", &["year"]),
 ];
 
+type Words = LazyLock<HashSet<&'static str>>;
+
 pub(crate) fn is_stop(lower: &str) -> bool {
-    STOP.contains(&lower)
+    static WORDS: Words = LazyLock::new(|| STOP.split_whitespace().collect());
+    WORDS.contains(lower)
 }
 
 pub(crate) fn is_linking(lower: &str) -> bool {
-    LINKING.contains(&lower)
+    static WORDS: Words = LazyLock::new(|| LINKING.split_whitespace().collect());
+    WORDS.contains(lower)
 }
 
 /// The full words of an abbreviation; the word itself where it is none.
@@ -83,15 +82,14 @@ pub(crate) fn expand(word: &str) -> Vec<&str> {
 }
 
 /// Measures of these words are added up when nothing else is said: "revenue by month".
-const ADDITIVE: &[&str] = &[
-    "amount", "revenue", "sales", "turnover", "quantity", "units", "total", "spend", "spending", "profit", "cost",
-    "costs", "expense", "expenses", "income", "volume", "consumption", "energy", "kwh", "hours", "minutes", "visits",
-    "views", "visitors", "sessions", "clicks", "pageviews", "impressions", "orders", "payment", "payments", "budget",
-    "production", "usage", "downloads", "conversions", "output", "donation",
-];
+const ADDITIVE: &str = "\
+    amount budget clicks consumption conversions cost costs donation downloads energy expense expenses hours \
+    impressions income kwh minutes orders output pageviews payment payments production profit quantity revenue \
+    sales sessions spend spending total turnover units usage views visitors visits volume";
 
 pub(crate) fn is_additive(word: &str) -> bool {
-    ADDITIVE.contains(&word) || ADDITIVE.contains(&format!("{word}s").as_str())
+    static WORDS: Words = LazyLock::new(|| ADDITIVE.split_whitespace().collect());
+    WORDS.contains(word) || WORDS.contains(format!("{word}s").as_str())
 }
 
 /// Numbers that people write as words.

@@ -2,7 +2,7 @@
 
 use super::Index;
 use super::decide::{Read, read};
-use super::draft::{Asked, Draft, Filter, Key};
+use super::draft::{Asked, Draft, Filter};
 use super::text::tokenise;
 use domain::Turn;
 
@@ -38,7 +38,9 @@ fn is_remark(draft: &Draft) -> bool {
 fn merge(before: Read, new: Read) -> Read {
     let mut draft = before.draft;
     let change = new.draft;
-    if !change.asked.is_empty() {
+    // "only enterprise customers" limits what was asked; "what about customers?" asks anew.
+    let limits = matches!(change.asked.as_slice(), [Asked::Entity { .. }]) && !change.filters.is_empty();
+    if !change.asked.is_empty() && !limits {
         ask_again(&mut draft, change.asked);
     }
     draft.subject = draft.subject.or(change.subject);
@@ -46,7 +48,7 @@ fn merge(before: Read, new: Read) -> Read {
         if change.adds {
             draft.keys.extend(change.keys);
         } else {
-            regroup(&mut draft, change.keys);
+            draft.keys = change.keys;
         }
     }
     for filter in change.filters {
@@ -73,18 +75,11 @@ fn merge(before: Read, new: Read) -> Read {
 
 /// "and the average?" changes the figure, not what it is a figure of.
 fn ask_again(draft: &mut Draft, asked: Vec<Asked>) {
-    let mut asked = asked;
-    if let ([Asked::Aggregate(function, noun)], [Asked::Column(new)]) = (draft.asked.as_slice(), asked.as_slice()) {
-        let _ = noun;
-        asked = vec![Asked::Aggregate(*function, new.clone())];
-    }
-    draft.asked = asked;
+    draft.asked = match (draft.asked.as_slice(), asked.as_slice()) {
+        ([Asked::Aggregate(function, _)], [Asked::Column(new)]) => vec![Asked::Aggregate(*function, new.clone())],
+        _ => asked,
+    };
     draft.subject = None;
-}
-
-/// New groups take the place of old ones; periods and categories don't replace one another's order.
-fn regroup(draft: &mut Draft, keys: Vec<Key>) {
-    draft.keys = keys;
 }
 
 /// A condition on the same thing takes the place of the old one.

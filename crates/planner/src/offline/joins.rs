@@ -28,7 +28,12 @@ impl Step {
 
 /// Joins that reach all of `targets` from `root`, each by the shortest way from what is there.
 /// `hints` are stems of the question: they choose between keys that point at the same table.
-pub(crate) fn tree(catalog: &Catalog, root: TableId, targets: &[TableId], hints: &[String]) -> Result<Vec<Step>, JoinTrouble> {
+pub(crate) fn tree(
+    catalog: &Catalog,
+    root: TableId,
+    targets: &[TableId],
+    hints: &[String],
+) -> Result<Vec<Step>, JoinTrouble> {
     let mut reached = vec![root];
     let mut steps: Vec<Step> = Vec::new();
     let mut left: Vec<TableId> = targets.iter().copied().filter(|t| *t != root).collect();
@@ -70,7 +75,12 @@ fn levels(catalog: &Catalog, from: &[TableId]) -> Vec<(TableId, usize)> {
 }
 
 /// The shortest way to `target`, walked back from it level by level.
-fn path(catalog: &Catalog, from: &[TableId], target: TableId, hints: &[String]) -> Result<Option<Vec<Step>>, JoinTrouble> {
+fn path(
+    catalog: &Catalog,
+    from: &[TableId],
+    target: TableId,
+    hints: &[String],
+) -> Result<Option<Vec<Step>>, JoinTrouble> {
     let levels = levels(catalog, from);
     let depth = |table: TableId| levels.iter().find(|(t, _)| *t == table).map(|(_, d)| *d);
     let Some(mut at) = depth(target) else { return Ok(None) };
@@ -93,7 +103,8 @@ fn choose<'e>(catalog: &Catalog, ways: &[&'e Edge], hints: &[String]) -> Result<
     let score = |edge: &Edge| {
         let words = edge.on.iter().flat_map(|(column, _)| super::text::split_name(column));
         let own = &catalog.table(edge.one).words;
-        let said = words.filter(|w| w != "id" && !own.contains(w)).filter(|w| hints.contains(&super::text::stem(w))).count();
+        let said =
+            words.filter(|w| w != "id" && !own.contains(w)).filter(|w| hints.contains(&super::text::stem(w))).count();
         said * 2 + usize::from(edge.declared)
     };
     let best = ways.iter().map(|e| score(e)).max().unwrap_or_default();

@@ -51,8 +51,12 @@ fn inferred(many: TableId, column: ColumnId, catalog: &Catalog) -> Option<Edge> 
         let key = catalog.column(table.key?);
         let is_named = stem.is_some_and(|s| singular(&table.name.to_lowercase()) == singular(s));
         let same_name = key.name.to_lowercase() == name;
-        ((is_named || same_name) && key.kind == info.kind)
-            .then(|| Edge { many, one, on: vec![(info.name.clone(), key.name.clone())], declared: false })
+        ((is_named || same_name) && key.kind == info.kind).then(|| Edge {
+            many,
+            one,
+            on: vec![(info.name.clone(), key.name.clone())],
+            declared: false,
+        })
     };
     catalog.tables().filter(|t| *t != many).find_map(points_at)
 }

@@ -36,8 +36,8 @@ pub(crate) const MAX_WORDS: usize = 5;
 #[derive(Debug, Default)]
 pub(crate) struct Lexicon {
     entries: HashMap<String, Vec<(Target, f32)>>,
-    /// Single words of names and contracts, for misspellings.
-    words: Vec<String>,
+    /// Single words of names, as they are written and as they are looked up, for misspellings.
+    words: Vec<(String, String)>,
 }
 
 impl Lexicon {
@@ -52,15 +52,19 @@ impl Lexicon {
                 let target = Target::Column(*column);
                 let info = catalog.column(*column);
                 lexicon.add_name(&info.words, &meta.name, target);
-                lexicon.add_column_forms(&info.words, info.kind, target);
+                if words.iter().all(|w| {
+                    Some(w) != info.words.first() && singular(w) != info.words.first().map_or("", String::as_str)
+                }) {
+                    lexicon.add_column_forms(&info.words, info.kind, target);
+                }
                 lexicon.add_without_table(&info.words, words, target);
                 lexicon.add_synonyms(&meta.synonyms, target);
                 lexicon.add_description(&meta.description, target);
             }
         }
         lexicon.add_revenue(catalog);
-        lexicon.words = lexicon.entries.keys().filter(|k| !k.contains(' ')).cloned().collect();
         lexicon.words.sort();
+        lexicon.words.dedup();
         lexicon
     }
 
@@ -76,12 +80,15 @@ impl Lexicon {
     }
 
     /// What a word may name if one letter of it is wrong.
-    pub fn misspelt(&self, stem: &str) -> Vec<(Target, f32)> {
-        if stem.chars().count() < 5 {
+    pub fn misspelt(&self, lower: &str) -> Vec<(Target, f32)> {
+        let word = singular(lower);
+        if word.chars().count() < 5 {
             return Vec::new();
         }
-        let near = |w: &&String| w.len() >= 5 && w.chars().next() == stem.chars().next() && strsim::osa_distance(w, stem) == 1;
-        let entries = self.words.iter().filter(near).filter_map(|w| self.entries.get(w)).flatten();
+        let near =
+            |w: &str| w.len() >= 5 && w.chars().next() == word.chars().next() && strsim::osa_distance(w, &word) == 1;
+        let near = self.words.iter().filter(|(written, _)| near(written));
+        let entries = near.filter_map(|(_, key)| self.entries.get(key)).flatten();
         let trusted = entries.filter(|(_, w)| *w >= weight::NOUN);
         trusted.map(|(target, w)| (*target, w * weight::MISSPELT)).collect()
     }
@@ -94,6 +101,7 @@ impl Lexicon {
 
     fn add_name(&mut self, words: &[String], raw: &str, target: Target) {
         let stems: Vec<String> = words.iter().map(|w| stem(w)).collect();
+        self.words.extend(words.iter().map(|w| (singular(w), stem(w))));
         self.add(stems.join(" "), target, weight::NAME);
         self.add(words.concat(), target, weight::NAME);
         self.add(raw.to_lowercase(), target, weight::NAME);
@@ -148,8 +156,7 @@ impl Lexicon {
 
     /// `customer_name` in `customers` is just its name.
     fn add_without_table(&mut self, words: &[String], table: &[String], target: Target) {
-        let starts = words.len() > table.len()
-            && words.iter().zip(table).all(|(w, t)| stem(w) == stem(t));
+        let starts = words.len() > table.len() && words.iter().zip(table).all(|(w, t)| stem(w) == stem(t));
         if starts {
             let rest: Vec<String> = words.iter().skip(table.len()).map(|w| stem(w)).collect();
             self.add(rest.join(" "), target, weight::NAME - 0.02);
@@ -170,7 +177,8 @@ impl Lexicon {
         if held.into_iter().any(|(t, w)| *w >= weight::THESAURUS - 0.05 && known(t)) {
             return;
         }
-        let products: Vec<Target> = catalog.tables().filter_map(|t| product(catalog, t)).collect();
+        let products: Vec<Target> =
+            catalog.tables().filter_map(|t| product(catalog, t)).map(|(q, p)| Target::Product(q, p)).collect();
         let amounts = catalog.columns().filter(|c| is_amount(catalog, *c)).map(Target::Column);
         let targets = if products.is_empty() { amounts.collect() } else { products };
         for target in targets {
@@ -200,10 +208,11 @@ fn measure_of(catalog: &Catalog, table: TableId, nouns: &[&str]) -> Option<Colum
     found.next().is_none().then_some(*only)
 }
 
-fn product(catalog: &Catalog, table: TableId) -> Option<Target> {
+/// Quantity and price of one table.
+pub(crate) fn product(catalog: &Catalog, table: TableId) -> Option<(ColumnId, ColumnId)> {
     let quantity = measure_of(catalog, table, &["quantity", "units"])?;
     let price = measure_of(catalog, table, &["price"])?;
-    Some(Target::Product(quantity, price))
+    Some((quantity, price))
 }
 
 fn is_amount(catalog: &Catalog, column: ColumnId) -> bool {

@@ -33,6 +33,7 @@ mod output;
 mod query;
 mod reading;
 mod refuse;
+mod shape;
 mod spans;
 mod sql;
 mod text;
@@ -98,7 +99,9 @@ pub enum Planned {
         explain: Explain,
     },
     /// The caller wrote SQL.
-    Sql { text: String },
+    Sql {
+        text: String,
+    },
     Clarify(Clarification),
     Refuse(Fault),
 }

@@ -9,8 +9,8 @@ use super::compile::{Compiler, Joined, aggregate, and};
 use super::joins::{self, Step};
 use super::output::Names;
 use super::query::{BoundFilter, Query, RelatedRows, Test, Trouble};
-use domain::plan::{AggregateFn, Condition, Expr, Operand, Operator, SelectItem};
 use domain::Value;
+use domain::plan::{AggregateFn, Condition, Expr, Operand, Operator, SelectItem};
 
 /// Rows of the plan that have (or lack) rows on the far side of a join.
 #[derive(Debug)]
@@ -27,6 +27,11 @@ pub(crate) struct Semi {
 /// Joins what can be joined without repeating rows, and returns the rest as semi-joins.
 pub(crate) fn place(compiler: &Compiler<'_>, query: &Query, joined: &mut Joined) -> Result<Vec<Semi>, Trouble> {
     let mut semis: Vec<Semi> = Vec::new();
+    // "average age of gymnasts" where the age is in another table: only those that are gymnasts.
+    if let Some(table) = query.subject {
+        let related = RelatedRows { table, negated: false, count: None, inner: Vec::new() };
+        place_related(compiler, &related, joined, &mut semis)?;
+    }
     for filter in &query.filters {
         match &filter.test {
             Test::Having(..) => {}
@@ -44,7 +49,12 @@ pub(crate) fn place(compiler: &Compiler<'_>, query: &Query, joined: &mut Joined)
     Ok(semis)
 }
 
-fn place_related(compiler: &Compiler<'_>, related: &RelatedRows, joined: &mut Joined, semis: &mut Vec<Semi>) -> Result<(), Trouble> {
+fn place_related(
+    compiler: &Compiler<'_>,
+    related: &RelatedRows,
+    joined: &mut Joined,
+    semis: &mut Vec<Semi>,
+) -> Result<(), Trouble> {
     if related.negated || related.count.is_some() {
         let step = match reach(compiler, related.table, joined)? {
             Some(step) => step,
@@ -81,6 +91,9 @@ fn reach(compiler: &Compiler<'_>, table: TableId, joined: &mut Joined) -> Result
     let targets: Vec<TableId> = reached.iter().copied().chain([table]).collect();
     let all = joins::tree(compiler.catalog, joined.root, &targets, compiler.hints)?;
     for step in path_to(&all, table, &reached) {
+        if step.fans_out() && !reached.contains(&step.from) {
+            return Err(Trouble::Unsupported("tying things together by what they merely share"));
+        }
         if step.fans_out() {
             return Ok(Some(step));
         }
@@ -116,7 +129,7 @@ pub(crate) fn condition(compiler: &Compiler<'_>, semi: &Semi, names: &Names<'_>)
     let mut plan = compiler.from(&joined);
     plan.select = vec![SelectItem { expr: key.clone(), alias: None }];
     let mut conditions = Vec::new();
-    for filter in &semi.filters {
+    for filter in semi.filters.iter().filter(|f| !matches!(f.test, Test::Related(_))) {
         conditions.push(compiler.condition(filter, &inner)?);
     }
     let mut negated = semi.negated;

@@ -1,7 +1,7 @@
 //! Numbers as people write them: `1,000`, `$5k`, `10 %`, `3rd`.
 
-use super::text::{Shape, Token};
 use super::english::number_word;
+use super::text::{Shape, Token};
 use domain::Value;
 
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,9 +1,10 @@
 //! The columns of an answer: their expressions and their names.
 
 use super::catalog::{Catalog, ColumnId, ColumnKind, Edge, TableId};
-use super::compile::{Joined, Shape, aggregate};
+use super::compile::{Joined, aggregate};
 use super::draft::Thing;
 use super::query::{BoundBy, BoundKey, Item, Trouble};
+use super::shape::Shape;
 use super::text::split_name;
 use domain::plan::{AggregateFn, Arithmetic, ArithmeticOp, DateTrunc, DateUnit, Expr, SelectItem};
 
@@ -24,7 +25,11 @@ impl<'a> Names<'a> {
     }
 
     pub fn named(&self, table: TableId, column: &str) -> Expr {
-        if self.qualified { Expr::Field(format!("{}.{column}", self.catalog.table(table).name)) } else { Expr::field(column) }
+        if self.qualified {
+            Expr::Field(format!("{}.{column}", self.catalog.table(table).name))
+        } else {
+            Expr::field(column)
+        }
     }
 }
 
@@ -88,7 +93,8 @@ impl<'a> Output<'a> {
     /// Whether a column is one of a table, or points at it.
     fn tells(&self, column: ColumnId, table: TableId) -> bool {
         let info = self.names.catalog.column(column);
-        let points = |e: &Edge| e.many == info.table && e.one == table && e.on.iter().any(|(many, _)| *many == info.name);
+        let points =
+            |e: &Edge| e.many == info.table && e.one == table && e.on.iter().any(|(many, _)| *many == info.name);
         info.table == table || self.names.catalog.edges.iter().any(points)
     }
 
@@ -223,7 +229,7 @@ impl<'a> Output<'a> {
                 BoundBy::Aggregate(function, thing) => aggregate_name(catalog, *function, *thing),
                 BoundBy::Thing(thing) => aggregate_name(catalog, AggregateFn::Sum, *thing),
                 BoundBy::Rows(table) => format!("number_of_{}", snake(&catalog.table(*table).name)),
-                BoundBy::Occurrences | BoundBy::Shown => "count".to_owned(),
+                BoundBy::Occurrences | BoundBy::Shown | BoundBy::Figure => "count".to_owned(),
             };
             self.push(expression.clone(), name);
         }
@@ -237,6 +243,11 @@ impl<'a> Output<'a> {
 
     pub fn first_shown(&self) -> Option<Expr> {
         self.select.first().and_then(|s| s.alias.clone()).map(Expr::Field)
+    }
+
+    pub fn first_figure(&self) -> Option<Expr> {
+        let figure = self.select.iter().find(|s| matches!(s.expr, Expr::Aggregate(_)));
+        figure.and_then(|s| s.alias.clone()).map(Expr::Field).or_else(|| self.first_shown())
     }
 
     /// A selected item that shows this thing, plain or summed up.

@@ -36,6 +36,8 @@ pub(crate) enum BoundBy {
     Rows(TableId),
     Occurrences,
     Shown,
+    /// The first figure that is shown, or else what is shown first.
+    Figure,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -52,11 +54,20 @@ pub(crate) enum Test {
     /// With an aggregate over all rows.
     Against(Thing, Operator, AggregateFn),
     Having(AggregateFn, Thing, Operator, Value),
-    In { values: Vec<String>, negated: bool },
-    Text { pattern: String, like: bool, negated: bool },
+    In {
+        values: Vec<String>,
+        negated: bool,
+    },
+    Text {
+        pattern: String,
+        like: bool,
+        negated: bool,
+    },
     Time(Range),
     Flag(bool),
-    Missing { present: bool },
+    Missing {
+        present: bool,
+    },
     Related(RelatedRows),
 }
 
@@ -97,6 +108,21 @@ pub(crate) struct Query {
 }
 
 impl Query {
+    /// The table of the first measure that is summed up or ranked by.
+    pub fn summed(&self, catalog: &Catalog) -> Option<TableId> {
+        let item = self.items.iter().find_map(|item| match item {
+            Item::Aggregate(_, thing) => Some(thing.table(catalog)),
+            _ => None,
+        });
+        item.or_else(|| {
+            self.orders.iter().find_map(|o| match &o.by {
+                BoundBy::Aggregate(_, thing) => Some(thing.table(catalog)),
+                BoundBy::Thing(thing) if thing.is_additive(catalog) => Some(thing.table(catalog)),
+                _ => None,
+            })
+        })
+    }
+
     /// The table whose rows are counted or measured.
     pub fn measured(&self, catalog: &Catalog) -> Option<TableId> {
         let item = self.items.iter().find_map(|item| match item {

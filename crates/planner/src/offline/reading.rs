@@ -19,9 +19,14 @@ pub(crate) fn in_words(catalog: &Catalog, query: &Query) -> String {
         text += " per ";
         text += &list(&query.keys.iter().map(|k| reader.key(k)).collect::<Vec<_>>());
     }
+    let mut with = false;
     for filter in &query.filters {
-        text.push(' ');
-        text += &reader.filter(filter);
+        let words = reader.filter(filter);
+        match words.strip_prefix("with ").filter(|_| with) {
+            Some(rest) => text += &format!(" and {rest}"),
+            None => text += &format!(" {words}"),
+        }
+        with |= words.starts_with("with ");
     }
     for order in &query.orders {
         text += &reader.order(order, query.limit);
@@ -45,7 +50,8 @@ impl Reader<'_> {
     }
 
     fn column(&self, column: ColumnId) -> String {
-        self.catalog.column(column).words.join(" ")
+        let words = self.catalog.column(column).words.join(" ");
+        words.strip_prefix("is ").map(str::to_owned).unwrap_or(words)
     }
 
     fn thing(&self, thing: Thing) -> String {
@@ -59,9 +65,14 @@ impl Reader<'_> {
         match item {
             Item::Column(column) => {
                 let table = self.catalog.column(*column).table;
-                let own = query.items.iter().all(|i| matches!(i, Item::Column(c) if self.catalog.column(*c).table == table));
+                let own =
+                    query.items.iter().all(|i| matches!(i, Item::Column(c) if self.catalog.column(*c).table == table));
                 let last = query.items.last() == Some(item);
-                if own && !last { self.column(*column) } else { format!("{} of {}", self.column(*column), self.table(table)) }
+                if own && !last {
+                    self.column(*column)
+                } else {
+                    format!("{} of {}", self.column(*column), self.table(table))
+                }
             }
             Item::Entity(table, _) => self.table(*table),
             Item::Count(table) => format!("number of {}", self.table(*table)),
@@ -124,7 +135,8 @@ impl Reader<'_> {
             BoundBy::Aggregate(function, thing) => self.aggregate(*function, *thing),
             BoundBy::Rows(table) => format!("number of {}", self.table(*table)),
             BoundBy::Occurrences => "how often they occur".to_owned(),
-            BoundBy::Shown => "what is shown".to_owned(),
+            BoundBy::Shown => "what is shown first".to_owned(),
+            BoundBy::Figure => "the first figure".to_owned(),
         };
         let (end, first) = match order.direction {
             Direction::Desc => ("highest", "largest first"),

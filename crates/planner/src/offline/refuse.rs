@@ -17,7 +17,8 @@ pub(crate) fn unreadable(tokens: &[Token]) -> Option<Fault> {
     let words: Vec<&Token> = tokens.iter().filter(|t| t.shape == Shape::Word).collect();
     let chatter = ["hello", "hi", "hey", "thanks", "thank", "ok", "okay", "bye", "help", "good", "morning", "test"];
     let content = |t: &&&Token| !is_stop(&t.lower) && !chatter.contains(&t.lower.as_str());
-    let nothing = tokens.iter().all(|t| t.shape == Shape::Mark) || (!words.is_empty() && words.iter().filter(content).count() == 0);
+    let nothing = tokens.iter().all(|t| t.shape == Shape::Mark)
+        || (!words.is_empty() && words.iter().filter(content).count() == 0);
     if nothing && !tokens.iter().any(|t| matches!(t.shape, Shape::Number | Shape::Quoted)) {
         return Some(refusal(
             "plan.not_a_question",
@@ -31,18 +32,16 @@ pub(crate) fn unreadable(tokens: &[Token]) -> Option<Fault> {
 }
 
 /// Function words of other languages that are not English words.
-const FOREIGN: &[&str] = &[
-    "wie", "viele", "viel", "welche", "welcher", "welches", "zeige", "zeig", "der", "die", "das", "und", "ist", "sind", "mit",
-    "für", "von", "wurden", "haben", "combien", "quel", "quels", "quelle", "quelles", "les", "des", "une", "est", "sont", "dans",
-    "avec", "pour", "cuántos", "cuantos", "cuántas", "cuantas", "cuál", "cual", "cuáles", "los", "las", "del", "por", "una",
-    "qué", "que", "quanti", "quante", "quale", "quali", "gli", "sono", "quantos", "quantas", "qual", "quais", "os", "dos",
-    "hoeveel", "welke", "het", "zijn", "een", "montre", "moi", "muestra", "mostra", "bitte", "nach", "pro",
-];
+const FOREIGN: &str = "\
+    avec bitte combien cual cuantas cuantos cuál cuáles cuántas cuántos dans das del der des die dos een est für gli \
+    haben het hoeveel ist las les los mit moi montre mostra muestra nach os por pour pro quais qual quale quali \
+    quantas quante quanti quantos que quel quelle quelles quels qué sind sono sont una und une viel viele von welche \
+    welcher welches welke wie wurden zeig zeige zijn";
 
 fn foreign(words: &[&Token]) -> bool {
     let letters: Vec<char> = words.iter().flat_map(|t| t.lower.chars()).filter(|c| c.is_alphabetic()).collect();
     let other_script = letters.iter().filter(|c| !is_latin(**c)).count() * 2 > letters.len();
-    let foreign = words.iter().filter(|t| FOREIGN.contains(&t.lower.as_str())).count();
+    let foreign = words.iter().filter(|t| FOREIGN.split_whitespace().any(|w| w == t.lower)).count();
     let english = words.iter().filter(|t| is_stop(&t.lower)).count();
     other_script || (foreign >= 2 && foreign > english)
 }
@@ -71,11 +70,9 @@ pub(crate) fn unexplained(index: &Index, draft: &Draft) -> Option<Fault> {
 pub(crate) fn trouble(index: &Index, trouble: &Trouble) -> Fault {
     let name = |t: &TableId| index.catalog.table(*t).name.as_str();
     match trouble {
-        Trouble::Unbound(text) => refusal(
-            "plan.not_in_data",
-            format!("nothing in the data fits `{text}` here"),
-            hint(index),
-        ),
+        Trouble::Unbound(text) => {
+            refusal("plan.not_in_data", format!("nothing in the data fits `{text}` here"), hint(index))
+        }
         Trouble::Apart(a, b) => refusal(
             "plan.not_in_data",
             format!("nothing ties `{}` and `{}` together", name(a), name(b)),
@@ -91,7 +88,9 @@ pub(crate) fn trouble(index: &Index, trouble: &Trouble) -> Fault {
             format!("{what} is not possible without a model yet"),
             "ask for one thing at a time",
         ),
-        other => refusal("plan.words_not_understood", format!("the question is not clear: {}", plain(other)), hint(index)),
+        other => {
+            refusal("plan.words_not_understood", format!("the question is not clear: {}", plain(other)), hint(index))
+        }
     }
 }
 
@@ -105,7 +104,7 @@ fn plain(trouble: &Trouble) -> &'static str {
 
 /// What there is to ask about.
 fn hint(index: &Index) -> String {
-    let tables: Vec<String> = index.catalog.tables().take(6).map(|t| format!("`{}`", index.catalog.table(t).name)).collect();
+    let tables: Vec<String> =
+        index.catalog.tables().take(6).map(|t| format!("`{}`", index.catalog.table(t).name)).collect();
     format!("ask with the names of tables and columns; there are {}", tables.join(", "))
 }
-

@@ -38,7 +38,7 @@ pub(crate) enum Meaning {
 /// A stretch of words and everything that it may mean.
 #[derive(Debug, Clone)]
 pub(crate) struct Span {
-    pub start: usize,
+    /// The token after its last one.
     pub end: usize,
     pub text: String,
     pub capitalised: bool,
@@ -127,7 +127,8 @@ fn candidates(index: &Index, tokens: &[Token], start: usize) -> Vec<(Span, f32)>
             found.push((span(start, end, words, meanings), score));
         }
     }
-    if let Some((when, taken)) = time_words::read(tokens.get(start..).unwrap_or_default(), year_expected(tokens, start)) {
+    if let Some((when, taken)) = time_words::read(tokens.get(start..).unwrap_or_default(), year_expected(tokens, start))
+    {
         let end = start + taken;
         let words = tokens.get(start..end).unwrap_or_default();
         let mut meanings = vec![Meaning::Time(when)];
@@ -145,13 +146,14 @@ fn candidates(index: &Index, tokens: &[Token], start: usize) -> Vec<(Span, f32)>
 fn span(start: usize, end: usize, words: &[Token], meanings: Vec<Meaning>) -> Span {
     let text = words.iter().map(|t| t.text.as_str()).collect::<Vec<_>>().join(" ");
     let capitalised = start > 0 && words.first().is_some_and(Token::is_capitalised);
-    Span { start, end, text, capitalised, meanings }
+    Span { end, text, capitalised, meanings }
 }
 
 /// A number behind "in", "since", "for" … may be a year.
 fn year_expected(tokens: &[Token], start: usize) -> bool {
     let before = start.checked_sub(1).and_then(|at| tokens.get(at)).map(|t| t.lower.as_str()).unwrap_or("in");
-    let asks = ["in", "for", "during", "of", "about", "year", "by", "only", "and", "or", "to", "on", "month", "within", ","];
+    let asks =
+        ["in", "for", "during", "of", "about", "year", "by", "only", "and", "or", "to", "on", "month", "within", ","];
     let ends = tokens.len() == start + 1;
     asks.contains(&before) || (ends && !matches!(before, "than" | "over" | "above" | "below" | "under" | "is"))
 }
@@ -217,14 +219,23 @@ fn meaning(target: Target, weight: f32) -> Meaning {
     }
 }
 
-fn value_meanings(values: &ValueIndex, tokens: &[Token], start: usize, words: &[Token], found: &mut Vec<(Meaning, f32)>) {
+fn value_meanings(
+    values: &ValueIndex,
+    tokens: &[Token],
+    start: usize,
+    words: &[Token],
+    found: &mut Vec<(Meaning, f32)>,
+) {
     if words.len() > 1 && words.iter().any(|t| matches!(t.shape, Shape::Quoted)) {
         return;
     }
     let text = words.iter().map(|t| t.lower.as_str()).collect::<Vec<_>>().join(" ");
     let exact = values.exact(&fold(&text));
     if let [only] = words {
-        let common = is_stop(&only.lower) || is_linking(&only.lower) || cues::lookup(&only.lower).is_some() || only.lower.len() < 2;
+        let common = is_stop(&only.lower)
+            || is_linking(&only.lower)
+            || cues::lookup(&only.lower).is_some()
+            || only.lower.len() < 2;
         let written_as_name = only.is_capitalised() && start > 0 || only.shape == Shape::Quoted;
         if common && !written_as_name {
             return;
@@ -284,7 +295,7 @@ fn last_resort(index: &Index, start: usize, words: &[Token]) -> (Span, f32) {
     if let [only] = words
         && only.shape == Shape::Word
     {
-        meanings.extend(index.lexicon.misspelt(&only.stem).into_iter().map(|(t, w)| meaning(t, w)));
+        meanings.extend(index.lexicon.misspelt(&only.lower).into_iter().map(|(t, w)| meaning(t, w)));
         let near = index.values.misspelt(&only.lower);
         let near = near.into_iter().filter(|o| only.is_capitalised() || index.values.is_category(o.column));
         meanings.extend(near.map(|owned| Meaning::Value(owned, weight::MISSPELT)));

@@ -36,12 +36,15 @@ mod tests {
 
     #[test]
     fn sql_is_told_from_english() {
-        for sql in ["SELECT * FROM t", "select a, b from t where x = 1", "with x as (select 1) select * from x", "SELECT 1"] {
+        for sql in
+            ["SELECT * FROM t", "select a, b from t where x = 1", "with x as (select 1) select * from x", "SELECT 1"]
+        {
             assert_eq!(in_message(sql).as_deref(), Some(sql));
         }
         assert_eq!(in_message("please run\n```sql\nselect 1\n```\nthanks").as_deref(), Some("select 1"));
         assert_eq!(in_message("run this sql: select count(*) from t").as_deref(), Some("select count(*) from t"));
-        for english in ["Select the customers from Berlin", "with how many orders did we start", "how many orders", ""] {
+        for english in ["Select the customers from Berlin", "with how many orders did we start", "how many orders", ""]
+        {
             assert_eq!(in_message(english), None, "{english}");
         }
     }

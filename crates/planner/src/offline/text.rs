@@ -168,7 +168,10 @@ mod tests {
     fn questions_become_words() {
         let words = |q: &str| tokenise(q).into_iter().map(|t| t.text).collect::<Vec<_>>();
         assert_eq!(words("What's Ann's total, over $1,000.50?"), ["What", "Ann", "total", ",", "over", "$1,000.50"]);
-        assert_eq!(words("status is 'In Review' since 2024-03-01"), ["status", "is", "In Review", "since", "2024-03-01"]);
+        assert_eq!(
+            words("status is 'In Review' since 2024-03-01"),
+            ["status", "is", "In Review", "since", "2024-03-01"]
+        );
         assert_eq!(words("year-to-date order_items"), ["year", "to", "date", "order_items"]);
         assert_eq!(words("mail a.b@example.com …"), ["mail", "a.b@example.com"]);
     }

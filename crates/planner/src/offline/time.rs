@@ -13,9 +13,15 @@ pub(crate) enum Period {
     Month(Option<i16>, i8),
     Day(Date),
     /// The period of this unit that `now` is in (0), or that many before.
-    Current { unit: DateUnit, back: i16 },
+    Current {
+        unit: DateUnit,
+        back: i16,
+    },
     /// The last `n` units up to now.
-    Past { unit: DateUnit, n: i16 },
+    Past {
+        unit: DateUnit,
+        n: i16,
+    },
     ToDate(DateUnit),
 }
 
@@ -40,10 +46,28 @@ pub(crate) struct Range {
 impl When {
     /// Whether the meaning depends on what day it is.
     pub fn is_relative(&self) -> bool {
-        let relative = |p: &Period| !matches!(p, Period::Year(_) | Period::Day(_) | Period::Quarter(Some(_), _) | Period::Month(Some(_), _));
+        let relative = |p: &Period| {
+            !matches!(p, Period::Year(_) | Period::Day(_) | Period::Quarter(Some(_), _) | Period::Month(Some(_), _))
+        };
         match self {
             Self::In(p) | Self::Since(p) | Self::After(p) | Self::Before(p) | Self::Until(p) => relative(p),
             Self::Between(a, b) => relative(a) || relative(b),
+        }
+    }
+
+    /// "last month": a whole period that is over.
+    pub fn is_past(&self) -> bool {
+        matches!(self, Self::In(Period::Current { back: 1.., .. }))
+    }
+
+    /// The last `n` whole buckets of a unit, the current one among them, where they are asked for by bucket.
+    pub fn bucketed(&self, by: DateUnit, now: Date) -> Option<Range> {
+        match self {
+            Self::In(Period::Past { unit, n }) if *unit == by => {
+                let from = shift(start_of(by, now)?, by, 1 - i64::from(*n))?;
+                Some(Range { from: Some(from), to: now.tomorrow().ok() })
+            }
+            _ => None,
         }
     }
 

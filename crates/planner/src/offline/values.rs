@@ -78,7 +78,12 @@ impl ValueIndex {
     /// Values of one word with one letter different, for longer words only.
     pub fn misspelt(&self, folded: &str) -> Vec<Owned> {
         let first = folded.chars().next();
-        let near = |key: &str| key.chars().next() == first && key.len() >= 5 && !key.contains(' ') && strsim::osa_distance(key, folded) == 1;
+        let near = |key: &str| {
+            key.chars().next() == first
+                && key.len() >= 5
+                && !key.contains(' ')
+                && strsim::osa_distance(key, folded) == 1
+        };
         if folded.chars().count() < 5 {
             return Vec::new();
         }

@@ -11,7 +11,12 @@ pub fn sql(plan: &QueryPlan) -> String {
             _ => expr(&s.expr),
         })
         .collect();
-    let mut text = format!("select {}{} from {}", if plan.distinct { "distinct " } else { "" }, select.join(", "), plan.from.name());
+    let mut text = format!(
+        "select {}{} from {}",
+        if plan.distinct { "distinct " } else { "" },
+        select.join(", "),
+        plan.from.name()
+    );
     for join in &plan.joins {
         let on: Vec<String> = join.on.iter().map(|o| format!("{} = {}", o.left, o.right)).collect();
         text += &format!(" join {} on {}", join.name(), on.join(" and "));
@@ -26,7 +31,9 @@ pub fn sql(plan: &QueryPlan) -> String {
         text += &format!(" having {}", condition(having));
     }
     if !plan.order_by.is_empty() {
-        let by = |o: &domain::plan::OrderItem| format!("{}{}", expr(&o.expr), if o.dir == Direction::Desc { " desc" } else { "" });
+        let by = |o: &domain::plan::OrderItem| {
+            format!("{}{}", expr(&o.expr), if o.dir == Direction::Desc { " desc" } else { "" })
+        };
         text += &format!(" order by {}", plan.order_by.iter().map(by).collect::<Vec<_>>().join(", "));
     }
     if let Some(limit) = plan.limit {

@@ -10,7 +10,8 @@ pub struct Source {
 
 impl Source {
     fn new(name: &str, dialect: Dialect) -> Self {
-        let schema = SourceSchema { source: name.to_owned(), dialect, tables: Vec::new(), data_version: "1".to_owned() };
+        let schema =
+            SourceSchema { source: name.to_owned(), dialect, tables: Vec::new(), data_version: "1".to_owned() };
         Self { schema, values: Vec::new() }
     }
 
@@ -50,14 +51,26 @@ impl Source {
     fn values(mut self, column: &str, values: &[&str], complete: bool) -> Self {
         let (table, column) = column.split_once('.').expect("table.column");
         let values = values.iter().map(|v| (*v).to_owned()).collect();
-        self.values.push(ColumnValues { table: table.into(), column: column.into(), values, complete, ..Default::default() });
+        self.values.push(ColumnValues {
+            table: table.into(),
+            column: column.into(),
+            values,
+            complete,
+            ..Default::default()
+        });
         self
     }
 
     fn range(mut self, column: &str, min: &str, max: &str) -> Self {
         let (table, column) = column.split_once('.').expect("table.column");
         let range = (Some(min.to_owned()), Some(max.to_owned()));
-        self.values.push(ColumnValues { table: table.into(), column: column.into(), min: range.0, max: range.1, ..Default::default() });
+        self.values.push(ColumnValues {
+            table: table.into(),
+            column: column.into(),
+            min: range.0,
+            max: range.1,
+            ..Default::default()
+        });
         self
     }
 
@@ -79,7 +92,10 @@ pub fn shop() -> Source {
         .table("customers", &["id:integer", "name:string", "email:string", "tier:string", "created_at:string"])
         .table("products", &["id:integer", "name:string", "category:string", "price:number"])
         .table("orders", &["id:integer", "customer_id:ref customers", "status:string", "created_at:string"])
-        .table("order_items", &["id:integer", "order_id:ref orders", "product_id:ref products", "quantity:integer", "unit_price:number"])
+        .table(
+            "order_items",
+            &["id:integer", "order_id:ref orders", "product_id:ref products", "quantity:integer", "unit_price:number"],
+        )
         .values("customers.name", &["Ann Miller", "Bob Stone", "Cleo Park"], false)
         .values("customers.tier", &["free", "pro", "enterprise"], true)
         .values("products.name", &["Trail Lamp", "Desk Lamp", "Oak Chair", "Wool Rug"], true)
@@ -92,7 +108,19 @@ pub fn shop() -> Source {
 /// One wide table whose data ended long ago.
 pub fn sales() -> Source {
     Source::new("sales", Dialect::DuckDb)
-        .table("sales", &["sale_id:integer", "sale_date:date", "region:string", "product:string", "channel:string", "units:integer", "amount:number", "discount_pct:number"])
+        .table(
+            "sales",
+            &[
+                "sale_id:integer",
+                "sale_date:date",
+                "region:string",
+                "product:string",
+                "channel:string",
+                "units:integer",
+                "amount:number",
+                "discount_pct:number",
+            ],
+        )
         .values("sales.region", &["North", "South", "East", "West"], true)
         .values("sales.product", &["Basic", "Plus", "Ultra"], true)
         .values("sales.channel", &["online", "retail", "partner"], true)
@@ -104,7 +132,20 @@ pub fn sales() -> Source {
 pub fn support() -> Source {
     Source::new("support", Dialect::DuckDb)
         .table("agents", &["id:integer", "full_name:string", "team:string", "is_active:boolean"])
-        .table("tickets", &["id:integer", "agent_id:ref agents", "subject:string", "priority:string", "status:string", "opened_at:timestamp", "closed_at:timestamp", "resolution_hours:number", "satisfaction:integer"])
+        .table(
+            "tickets",
+            &[
+                "id:integer",
+                "agent_id:ref agents",
+                "subject:string",
+                "priority:string",
+                "status:string",
+                "opened_at:timestamp",
+                "closed_at:timestamp",
+                "resolution_hours:number",
+                "satisfaction:integer",
+            ],
+        )
         .values("agents.full_name", &["Dora Lind", "Emil Voss"], true)
         .values("agents.team", &["Billing", "Technical", "Onboarding"], true)
         .values("tickets.priority", &["low", "normal", "high", "urgent"], true)
@@ -119,7 +160,10 @@ pub fn support() -> Source {
 pub fn energy() -> Source {
     Source::new("energy", Dialect::DuckDb)
         .table("sites", &["id:integer", "site_name:string", "city:string", "capacityKw:number", "founded_year:integer"])
-        .table("readings", &["id:integer", "site_id:ref sites", "measured_at:timestamp", "consumption_kwh:number", "temp_c:number"])
+        .table(
+            "readings",
+            &["id:integer", "site_id:ref sites", "measured_at:timestamp", "consumption_kwh:number", "temp_c:number"],
+        )
         .table("transfers", &["id:integer", "from_site_id:ref sites", "to_site_id:ref sites", "kwh:number"])
         .values("sites.site_name", &["Harbour", "Hilltop", "Old Mill"], true)
         .values("sites.city", &["Bergen", "Oslo", "Tromsø"], true)

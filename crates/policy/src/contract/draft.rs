@@ -58,12 +58,45 @@ pub fn resource_name(table: &str) -> String {
 
 fn is_personal(column: &Column) -> bool {
     const WORDS: [&str; 36] = [
-        "address", "bic", "birth", "birthday", "birthdate", "card", "credential", "dob", "email", "fax", "firstname",
-        "fullname", "gender", "iban", "ip", "lastname", "latitude", "longitude", "mail", "mobile", "msisdn", "passport",
-        "passwd", "password", "phone", "postcode", "religion", "salary", "secret", "ssn", "street", "surname", "tax",
-        "telephone", "token", "zip",
+        "address",
+        "bic",
+        "birth",
+        "birthday",
+        "birthdate",
+        "card",
+        "credential",
+        "dob",
+        "email",
+        "fax",
+        "firstname",
+        "fullname",
+        "gender",
+        "iban",
+        "ip",
+        "lastname",
+        "latitude",
+        "longitude",
+        "mail",
+        "mobile",
+        "msisdn",
+        "passport",
+        "passwd",
+        "password",
+        "phone",
+        "postcode",
+        "religion",
+        "salary",
+        "secret",
+        "ssn",
+        "street",
+        "surname",
+        "tax",
+        "telephone",
+        "token",
+        "zip",
     ];
-    const PHRASES: [&str; 7] = ["first_name", "last_name", "full_name", "middle_name", "account_number", "national_id", "api_key"];
+    const PHRASES: [&str; 7] =
+        ["first_name", "last_name", "full_name", "middle_name", "account_number", "national_id", "api_key"];
     let name = snake(&column.name);
     let parts = || name.split('_');
     column.pii

@@ -75,7 +75,11 @@ impl ResourceContract {
                 .filter(|join| join.on.keys().all(|name| shows(name)))
                 .map(|join| ResourceJoin {
                     target_resource: join.target.clone(),
-                    on: join.on.iter().map(|(l, r)| ResourceOn { left_field: l.clone(), right_field: r.clone() }).collect(),
+                    on: join
+                        .on
+                        .iter()
+                        .map(|(l, r)| ResourceOn { left_field: l.clone(), right_field: r.clone() })
+                        .collect(),
                     kind: join.kind,
                 })
                 .collect(),

@@ -4,7 +4,7 @@ use super::Contract;
 use crate::sql::parse::Tokens;
 use crate::sql::refuse::Walk;
 use crate::sql::walk::{Origin, Walker};
-use domain::Dialect;
+use domain::{Dialect, Table};
 use sqlparser::ast::{Expr, Value, ValueWithSpan, VisitMut, VisitorMut};
 use std::ops::ControlFlow;
 
@@ -12,6 +12,8 @@ use std::ops::ControlFlow;
 #[derive(Debug, Clone)]
 pub struct RowFilter {
     expr: Expr,
+    /// The fields that it names.
+    fields: Vec<String>,
 }
 
 impl RowFilter {
@@ -23,8 +25,16 @@ impl RowFilter {
             let columns = contract.fields.iter().map(|f| f.name.clone()).collect();
             let walker = Walker::new(Dialect::DuckDb, Origin::Rows, None, Vec::new());
             walker.predicate(&mut expr, &contract.resource, columns)?;
-            Ok(Self { expr })
+            let mut named = Fields { resource: &contract.resource, found: Vec::new() };
+            let _: ControlFlow<()> = expr.visit(&mut named);
+            Ok(Self { fields: named.found, expr })
         })
+    }
+
+    /// Whether the table has every column that the predicate needs. A name that the table lacks could
+    /// otherwise be taken from the query around it, and the filter with it.
+    pub fn fits(&self, table: &Table) -> bool {
+        self.fields.iter().all(|field| table.column(field).is_some())
     }
 
     /// The predicate with each `$claim` replaced by the placeholder that `bind` gives for it.
@@ -34,6 +44,31 @@ impl RowFilter {
             ControlFlow::Continue(()) => Ok(expr),
             ControlFlow::Break(fault) => Err(fault),
         }
+    }
+}
+
+/// Notes the fields, and takes the resource's name off them: inside the filter there is only its table.
+struct Fields<'a> {
+    resource: &'a str,
+    found: Vec<String>,
+}
+
+impl VisitorMut for Fields<'_> {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        if let Expr::CompoundIdentifier(parts) = expr
+            && let [qualifier, field] = parts.as_slice()
+            && qualifier.value.eq_ignore_ascii_case(self.resource)
+        {
+            *expr = Expr::Identifier(field.clone());
+        }
+        match expr {
+            Expr::Identifier(ident) => self.found.push(ident.value.clone()),
+            Expr::CompoundIdentifier(parts) => self.found.extend(parts.first().map(|ident| ident.value.clone())),
+            _ => {}
+        }
+        ControlFlow::Continue(())
     }
 }
 

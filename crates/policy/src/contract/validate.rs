@@ -40,7 +40,11 @@ fn names(file: &str, contract: &Contract, all: &[(String, Contract)], problems: 
     }
     for (key, text) in [("source", &contract.source), ("table", &contract.table)] {
         if text.is_empty() || text.contains(['"', '\\']) || text.chars().any(char::is_control) {
-            problems.add(key, format!("`{text}` is not a name"), "write the name as the configuration and the source have it");
+            problems.add(
+                key,
+                format!("`{text}` is not a name"),
+                "write the name as the configuration and the source have it",
+            );
         }
     }
     for role in contract.roles.keys().chain(contract.grants.values()) {
@@ -56,9 +60,15 @@ fn names(file: &str, contract: &Contract, all: &[(String, Contract)], problems: 
         let message = format!("the file is called `{file}`, and its resource is `{}`", contract.resource);
         problems.add("resource", message, format!("call the file `{expected}.yaml`"));
     }
-    let same = |(other, c): &&(String, Contract)| other != file && c.resource == contract.resource && c.version == contract.version;
+    let same = |(other, c): &&(String, Contract)| {
+        other != file && c.resource == contract.resource && c.version == contract.version
+    };
     if let Some((other, _)) = all.iter().find(same) {
-        problems.add("version", format!("`{other}` has version `{}` of this resource too", contract.version), "give each file its own version");
+        problems.add(
+            "version",
+            format!("`{other}` has version `{}` of this resource too", contract.version),
+            "give each file its own version",
+        );
     }
 }
 
@@ -69,9 +79,14 @@ fn fields(contract: &Contract, problems: &mut Problems<'_>) {
     let mut seen = BTreeSet::new();
     for (i, field) in contract.fields.iter().enumerate() {
         let key = format!("fields[{i}].name");
-        let plain = !field.name.is_empty() && field.name.len() <= 128 && !field.name.contains(['"', '\\', '`', '[', ']', '\'']);
+        let plain =
+            !field.name.is_empty() && field.name.len() <= 128 && !field.name.contains(['"', '\\', '`', '[', ']', '\'']);
         if !plain || field.name.chars().any(char::is_control) {
-            problems.add(&key, format!("`{}` is not a field name", field.name), "write the column's name, without quotes or brackets");
+            problems.add(
+                &key,
+                format!("`{}` is not a field name", field.name),
+                "write the column's name, without quotes or brackets",
+            );
         }
         if !seen.insert(field.name.to_ascii_lowercase()) {
             problems.add(&key, format!("the field `{}` is listed twice", field.name), "list each column once");
@@ -128,7 +143,11 @@ fn joins(contract: &Contract, all: &[(String, Contract)], problems: &mut Problem
         match target {
             None => {
                 let known = all.iter().map(|(_, c)| c.resource.as_str());
-                problems.add(format!("{key}.target"), format!("unknown resource `{}`", join.target), did_you_mean(&join.target, known, "resources"));
+                problems.add(
+                    format!("{key}.target"),
+                    format!("unknown resource `{}`", join.target),
+                    did_you_mean(&join.target, known, "resources"),
+                );
             }
             Some(target) if target.source != contract.source => {
                 let message = format!("`{}` belongs to another source", join.target);
@@ -145,7 +164,11 @@ fn joins(contract: &Contract, all: &[(String, Contract)], problems: &mut Problem
 
 fn limits(contract: &Contract, problems: &mut Problems<'_>) {
     let limits = contract.limits;
-    let positive = [("max_rows", limits.max_rows), ("max_predicates", limits.max_predicates), ("max_update_fields", limits.max_update_fields)];
+    let positive = [
+        ("max_rows", limits.max_rows),
+        ("max_predicates", limits.max_predicates),
+        ("max_update_fields", limits.max_update_fields),
+    ];
     for (key, _) in positive.iter().filter(|(_, n)| *n == 0) {
         problems.add(format!("limits.{key}"), "`0` allows nothing", "write at least 1");
     }
@@ -174,10 +197,18 @@ fn role_fields(contract: &Contract, key: &str, role: &Role, problems: &mut Probl
     for name in &role.write {
         known_field(contract, &format!("{key}.write"), name, problems);
         if role.hide.iter().any(|h| h.eq_ignore_ascii_case(name)) {
-            problems.add(format!("{key}.write"), format!("the field `{name}` is hidden from this role"), "take it out of `hide` or of `write`");
+            problems.add(
+                format!("{key}.write"),
+                format!("the field `{name}` is hidden from this role"),
+                "take it out of `hide` or of `write`",
+            );
         }
         if contract.field(name).is_some_and(|f| f.generated) {
-            problems.add(format!("{key}.write"), format!("the field `{name}` is generated by the source"), "take it out of `write`");
+            problems.add(
+                format!("{key}.write"),
+                format!("the field `{name}` is generated by the source"),
+                "take it out of `write`",
+            );
         }
     }
     let writes = role.ops.iter().any(|op| *op != Op::Read);
@@ -185,7 +216,11 @@ fn role_fields(contract: &Contract, key: &str, role: &Role, problems: &mut Probl
         problems.add(format!("{key}.write"), "the role may write, but no field", "list the fields under `write`");
     }
     if !writes && !role.write.is_empty() {
-        problems.add(format!("{key}.write"), "the role has writable fields, but no INSERT or UPDATE", "add the operation to `ops`, or take `write` out");
+        problems.add(
+            format!("{key}.write"),
+            "the role has writable fields, but no INSERT or UPDATE",
+            "add the operation to `ops`, or take `write` out",
+        );
     }
     if role.ops.contains(&Op::Update) && contract.key.is_empty() {
         problems.add("key", "a role may UPDATE, but there is no key", "list the fields that tell rows apart");

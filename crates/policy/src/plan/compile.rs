@@ -49,7 +49,11 @@ impl<'a> Compiler<'a> {
     /// One level deeper into expressions.
     pub(super) fn nested<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
         if self.nesting >= MAX_NESTING {
-            return Err(invalid("plan.too_deep", format!("more than {MAX_NESTING} expressions within each other"), "nest less"));
+            return Err(invalid(
+                "plan.too_deep",
+                format!("more than {MAX_NESTING} expressions within each other"),
+                "nest less",
+            ));
         }
         self.nesting += 1;
         let result = work(self);
@@ -59,7 +63,11 @@ impl<'a> Compiler<'a> {
 
     pub fn plan(&mut self, plan: &QueryPlan) -> Result<Written, Fault> {
         if self.plans >= MAX_PLANS {
-            return Err(invalid("plan.too_deep", format!("more than {MAX_PLANS} plans within each other"), "nest less"));
+            return Err(invalid(
+                "plan.too_deep",
+                format!("more than {MAX_PLANS} plans within each other"),
+                "nest less",
+            ));
         }
         let mut frame = Frame { tables: Vec::new() };
         let from = scope::resource(&self.reader, &plan.from.resource)?;
@@ -88,7 +96,9 @@ impl<'a> Compiler<'a> {
             columns.push(column(item, typed, &columns)?);
         }
         let mut sql = format!("SELECT {}", if plan.distinct { "DISTINCT " } else { "" });
-        sql.push_str(&columns.iter().map(|c| format!("{} AS {}", c.sql, quote(&c.name))).collect::<Vec<_>>().join(", "));
+        sql.push_str(
+            &columns.iter().map(|c| format!("{} AS {}", c.sql, quote(&c.name))).collect::<Vec<_>>().join(", "),
+        );
         sql.push_str(&format!(" FROM {tables}"));
         if let Some(filter) = &plan.filter {
             let filter = self.condition(filter)?;
@@ -111,7 +121,11 @@ impl<'a> Compiler<'a> {
     fn group(&mut self, expr: &Expr) -> Result<Typed, Fault> {
         let typed = self.expr(expr)?;
         if typed.aggregate || matches!(expr, Expr::Value(_)) {
-            return Err(invalid("plan.group_by", "`group_by` takes fields and what is calculated of them", "leave it out"));
+            return Err(invalid(
+                "plan.group_by",
+                "`group_by` takes fields and what is calculated of them",
+                "leave it out",
+            ));
         }
         Ok(typed)
     }
@@ -209,7 +223,11 @@ impl<'a> Compiler<'a> {
             return Err(invalid("plan.order_by", message, "select it, and order by its name"));
         }
         if typed.aggregate && !aggregated {
-            return Err(invalid("plan.order_by", "an aggregate in `order_by` of a plan without aggregates", "select it or group"));
+            return Err(invalid(
+                "plan.order_by",
+                "an aggregate in `order_by` of a plan without aggregates",
+                "select it or group",
+            ));
         }
         if aggregated {
             self.grouped(expr, groups)?;

@@ -53,10 +53,16 @@ impl Compiler<'_> {
             (Operator::In | Operator::NotIn, Operand::List(values)) => (self.in_list(&left, *op, values)?, false),
             (Operator::In | Operator::NotIn, Operand::Plan(plan)) => (self.in_plan(&left, *op, plan)?, false),
             (Operator::Between, Operand::List(ends)) => (self.between(&left, ends)?, false),
-            (Operator::Like | Operator::ILike, Operand::Value(Value::Text(pattern))) => (self.like(&left, *op, pattern), false),
+            (Operator::Like | Operator::ILike, Operand::Value(Value::Text(pattern))) => {
+                (self.like(&left, *op, pattern), false)
+            }
             (Operator::In | Operator::NotIn | Operator::Between | Operator::Like | Operator::ILike, _) => {
                 let message = format!("`{}` does not go with that right side", word(*op));
-                return Err(invalid("plan.operand", message, "IN takes a list or a plan, BETWEEN a list of two, LIKE a text value"));
+                return Err(invalid(
+                    "plan.operand",
+                    message,
+                    "IN takes a list or a plan, BETWEEN a list of two, LIKE a text value",
+                ));
             }
             (_, Operand::Value(value)) => {
                 let right = self.value_for(value, left.kind)?;
@@ -66,7 +72,11 @@ impl Compiler<'_> {
                 let right = self.right(other)?;
                 if !comparable(left.kind, right.kind) {
                     let message = format!("`{}` with `{}`", kind_word(left.kind), kind_word(right.kind));
-                    return Err(invalid("plan.operand", format!("a comparison of {message}"), "compare values of one type"));
+                    return Err(invalid(
+                        "plan.operand",
+                        format!("a comparison of {message}"),
+                        "compare values of one type",
+                    ));
                 }
                 (format!("({} {} {})", left.sql, word(*op), right.sql), right.aggregate)
             }
@@ -79,15 +89,21 @@ impl Compiler<'_> {
             Operand::Field(name) => self.expr(&Expr::Field(name.clone())),
             Operand::Expr(expr) => self.expr(expr),
             Operand::Plan(plan) => self.scalar_plan(plan),
-            Operand::Value(_) | Operand::List(_) => {
-                Err(invalid("plan.operand", "a list does not go with that operator", "use IN, NOT IN or BETWEEN with a list"))
-            }
+            Operand::Value(_) | Operand::List(_) => Err(invalid(
+                "plan.operand",
+                "a list does not go with that operator",
+                "use IN, NOT IN or BETWEEN with a list",
+            )),
         }
     }
 
     fn in_list(&mut self, left: &Typed, op: Operator, values: &[Value]) -> Result<String, Fault> {
         if values.is_empty() || values.len() > MAX_LIST {
-            return Err(invalid("plan.list", format!("`{}` takes 1 to {MAX_LIST} values", word(op)), "send a list within that size"));
+            return Err(invalid(
+                "plan.list",
+                format!("`{}` takes 1 to {MAX_LIST} values", word(op)),
+                "send a list within that size",
+            ));
         }
         let values: Vec<String> = values.iter().map(|v| self.value_for(v, left.kind)).collect::<Result<_, _>>()?;
         Ok(format!("({} {} ({}))", left.sql, word(op), values.join(", ")))
@@ -97,10 +113,15 @@ impl Compiler<'_> {
     fn in_plan(&mut self, left: &Typed, op: Operator, plan: &QueryPlan) -> Result<String, Fault> {
         let sub = self.plan(plan)?;
         let [column] = sub.columns.as_slice() else {
-            return Err(invalid("plan.scalar", format!("a plan for `{}` must select one column", word(op)), "select exactly one"));
+            return Err(invalid(
+                "plan.scalar",
+                format!("a plan for `{}` must select one column", word(op)),
+                "select exactly one",
+            ));
         };
         if !comparable(left.kind, column.kind) {
-            let message = format!("`{}` of a `{}` in a set of `{}`", word(op), kind_word(left.kind), kind_word(column.kind));
+            let message =
+                format!("`{}` of a `{}` in a set of `{}`", word(op), kind_word(left.kind), kind_word(column.kind));
             return Err(invalid("plan.operand", message, "compare values of one type"));
         }
         let name = quote(&column.name);
@@ -110,7 +131,11 @@ impl Compiler<'_> {
 
     fn between(&mut self, left: &Typed, ends: &[Value]) -> Result<String, Fault> {
         let [low, high] = ends else {
-            return Err(invalid("plan.list", "`BETWEEN` takes a list of two values", "send the lower and the upper end"));
+            return Err(invalid(
+                "plan.list",
+                "`BETWEEN` takes a list of two values",
+                "send the lower and the upper end",
+            ));
         };
         let (low, high) = (self.value_for(low, left.kind)?, self.value_for(high, left.kind)?);
         Ok(format!("({} BETWEEN {low} AND {high})", left.sql))
@@ -159,7 +184,11 @@ fn suits(op: Operator, kind: FieldType) -> Result<(), Fault> {
         return Ok(());
     }
     let message = format!("`{}` does not go with a field of type `{}`", word(op), kind_word(kind));
-    Err(invalid("plan.operator", message, "LIKE takes text; <, > and BETWEEN what has an order; the rest only = and IN"))
+    Err(invalid(
+        "plan.operator",
+        message,
+        "LIKE takes text; <, > and BETWEEN what has an order; the rest only = and IN",
+    ))
 }
 
 fn word(op: Operator) -> &'static str {

@@ -3,7 +3,9 @@
 use super::compile::Compiler;
 use super::{dates, invalid, scope};
 use crate::sql::refuse::clip;
-use domain::plan::{Aggregate, AggregateFn, Arithmetic, ArithmeticOp, Case, CaseWhen, DateTrunc, DateUnit, Expr, Extract};
+use domain::plan::{
+    Aggregate, AggregateFn, Arithmetic, ArithmeticOp, Case, CaseWhen, DateTrunc, DateUnit, Expr, Extract,
+};
 use domain::{Dialect, Fault, FieldType, QueryPlan, Value};
 
 /// An expression written out.
@@ -59,7 +61,11 @@ impl Compiler<'_> {
         let typed = |sql, kind| Ok(Typed { sql, kind, aggregate: true });
         let Some(of) = of else {
             if *function != AggregateFn::Count {
-                return Err(invalid("plan.aggregate", format!("`{word}` needs `of`"), "say which field it is taken of"));
+                return Err(invalid(
+                    "plan.aggregate",
+                    format!("`{word}` needs `of`"),
+                    "say which field it is taken of",
+                ));
             }
             return typed("count(*)".to_owned(), FieldType::Integer);
         };
@@ -73,10 +79,16 @@ impl Compiler<'_> {
             AggregateFn::CountDistinct => typed(format!("count(DISTINCT {sql})"), FieldType::Integer),
             AggregateFn::Min | AggregateFn::Max if is_ordered(kind) => typed(format!("{word}({sql})"), kind),
             AggregateFn::Sum if kind.is_numeric() => typed(format!("sum({sql})"), kind),
-            AggregateFn::Avg | AggregateFn::Median if kind.is_numeric() => typed(format!("{word}({sql})"), FieldType::Number),
+            AggregateFn::Avg | AggregateFn::Median if kind.is_numeric() => {
+                typed(format!("{word}({sql})"), FieldType::Number)
+            }
             _ => {
                 let message = format!("`{word}` of a field of type `{}`", kind_word(kind));
-                Err(invalid("plan.aggregate", message, "sum, avg and median take numbers; min and max what has an order"))
+                Err(invalid(
+                    "plan.aggregate",
+                    message,
+                    "sum, avg and median take numbers; min and max what has an order",
+                ))
             }
         }
     }
@@ -108,7 +120,8 @@ impl Compiler<'_> {
     fn date(&mut self, of: &Expr) -> Result<Typed, Fault> {
         let typed = self.expr(of)?;
         if !typed.kind.is_temporal() {
-            let message = format!("a date is needed, and `{}` is of type `{}`", clip(&typed.sql), kind_word(typed.kind));
+            let message =
+                format!("a date is needed, and `{}` is of type `{}`", clip(&typed.sql), kind_word(typed.kind));
             return Err(invalid("plan.not_a_date", message, "take a date or timestamp field"));
         }
         // A contract may call a column a date that the engine holds as text.
@@ -154,7 +167,11 @@ impl Compiler<'_> {
             return Err(invalid("plan.scalar", "a plan as a value must select one column", "select exactly one"));
         };
         if !(sub.single_row || plan.limit == Some(1)) {
-            return Err(invalid("plan.scalar", "a plan as a value must give one row", "aggregate without `group_by`, or set `limit` to 1"));
+            return Err(invalid(
+                "plan.scalar",
+                "a plan as a value must give one row",
+                "aggregate without `group_by`, or set `limit` to 1",
+            ));
         }
         Ok(Typed { sql: format!("({})", sub.sql), kind: column.kind, aggregate: false })
     }
@@ -167,7 +184,11 @@ fn common(so_far: Option<Typed>, next: Typed) -> Result<Typed, Fault> {
         Some(known) if known.kind == FieldType::Other => Ok(next),
         Some(known) if next.kind == FieldType::Other || comparable(known.kind, next.kind) => Ok(known),
         Some(known) => {
-            let message = format!("the branches of `case` are of types `{}` and `{}`", kind_word(known.kind), kind_word(next.kind));
+            let message = format!(
+                "the branches of `case` are of types `{}` and `{}`",
+                kind_word(known.kind),
+                kind_word(next.kind)
+            );
             Err(invalid("plan.case", message, "let all branches give one type"))
         }
     }

@@ -28,7 +28,11 @@ impl<'a> Compiler<'a> {
             pairs.push((field_name(left_side, left_field, left)?, field_name(&joined, right_field, right)?));
         }
         let Some((partner, left_side)) = partner.and_then(|p| frame.table(&p)) else {
-            return Err(invalid("plan.join_on", format!("the join of `{}` has no `on`", clip(name)), "give at least one pair of fields"));
+            return Err(invalid(
+                "plan.join_on",
+                format!("the join of `{}` has no `on`", clip(name)),
+                "give at least one pair of fields",
+            ));
         };
         allowed(left_side, &joined, &pairs)?;
         let word = if join.kind == JoinKind::Left { "LEFT JOIN" } else { "JOIN" };
@@ -44,7 +48,11 @@ impl<'a> Compiler<'a> {
 
 fn qualified(written: &str) -> Result<(&str, &str), Fault> {
     written.split_once('.').ok_or_else(|| {
-        invalid("plan.join_on", format!("`{}` is not a qualified field", clip(written)), "write join fields as `table.field`")
+        invalid(
+            "plan.join_on",
+            format!("`{}` is not a qualified field", clip(written)),
+            "write join fields as `table.field`",
+        )
     })
 }
 
@@ -75,7 +83,11 @@ fn allowed(left: &Readable<'_>, right: &Readable<'_>, pairs: &[(String, String)]
         .chain(backward.iter().map(|link| shown(right.name, link)))
         .collect();
     let message = format!("`{}` and `{}` are not joined that way", left.name, right.name);
-    let hint = if known.is_empty() { "there is no known join between them".to_owned() } else { format!("known: {}", known.join("; ")) };
+    let hint = if known.is_empty() {
+        "there is no known join between them".to_owned()
+    } else {
+        format!("known: {}", known.join("; "))
+    };
     Err(invalid("plan.join_not_allowed", message, hint))
 }
 

@@ -77,7 +77,11 @@ pub fn field(frames: &[Frame<'_>], written: &str) -> Result<Found, Fault> {
     }
     let known = frames.iter().rev().flat_map(|f| &f.tables).flat_map(|(_, r)| r.fields.iter().map(|f| f.name));
     let bare = written.rsplit('.').next().unwrap_or(written);
-    Err(invalid("plan.unknown_column", format!("unknown column `{}`", clip(written)), did_you_mean(bare, known, "columns")))
+    Err(invalid(
+        "plan.unknown_column",
+        format!("unknown column `{}`", clip(written)),
+        did_you_mean(bare, known, "columns"),
+    ))
 }
 
 pub fn quote(name: &str) -> String {

@@ -31,7 +31,9 @@ impl Compiler<'_> {
             (FieldType::Integer | FieldType::Number | FieldType::Decimal, Value::Int(_) | Value::Float(_)) => {
                 return Ok(self.bind(value.clone()));
             }
-            (FieldType::Decimal, Value::Text(text)) => return self.decimal(text).ok_or_else(|| mismatch("a decimal number")),
+            (FieldType::Decimal, Value::Text(text)) => {
+                return self.decimal(text).ok_or_else(|| mismatch("a decimal number"));
+            }
             (FieldType::Boolean, Value::Bool(_)) | (FieldType::String | FieldType::Text, Value::Text(_)) => {
                 return Ok(self.bind(value.clone()));
             }
@@ -75,7 +77,9 @@ fn expected(kind: FieldType) -> &'static str {
         FieldType::Time => "a time of day as \"HH:MM:SS\"",
         FieldType::Uuid => "a uuid as text",
         FieldType::String | FieldType::Text => "text in quotes",
-        FieldType::Json | FieldType::Bytes | FieldType::List | FieldType::Struct | FieldType::Other => "a comparable field",
+        FieldType::Json | FieldType::Bytes | FieldType::List | FieldType::Struct | FieldType::Other => {
+            "a comparable field"
+        }
     }
 }
 

@@ -5,8 +5,8 @@ use crate::access::Readable;
 use domain::{Fault, Kind};
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
-    Expr, GroupByExpr, Ident, LimitClause, ObjectName, ObjectNamePart, Query, Select, SelectFlavor, SelectItem, SetExpr,
-    TableAlias, TableFactor, TableWithJoins, Value, Values, WildcardAdditionalOptions,
+    Expr, GroupByExpr, Ident, LimitClause, ObjectName, ObjectNamePart, Query, Select, SelectFlavor, SelectItem,
+    SetExpr, TableAlias, TableFactor, TableWithJoins, Value, Values, WildcardAdditionalOptions,
 };
 
 /// The schema that engines keep a source's tables in. With it in front, no CTE can stand in for a table.
@@ -76,8 +76,12 @@ pub fn table_factor(name: ObjectName, alias: Option<TableAlias>) -> TableFactor 
 
 /// `SELECT * FROM (query) AS "rows"`.
 pub fn wrapped(inner: Query) -> Query {
-    let relation =
-        TableFactor::Derived { lateral: false, subquery: Box::new(inner), alias: Some(alias(quoted("rows"))), sample: None };
+    let relation = TableFactor::Derived {
+        lateral: false,
+        subquery: Box::new(inner),
+        alias: Some(alias(quoted("rows"))),
+        sample: None,
+    };
     query(SetExpr::Select(Box::new(select(
         vec![SelectItem::Wildcard(WildcardAdditionalOptions::default())],
         relation,

@@ -70,7 +70,11 @@ impl Walker<'_> {
 
     pub(super) fn subquery(&mut self, query: &mut Query) -> Walk {
         if self.origin == Origin::Rows {
-            return Err(refuse("sql.subquery", "a `rows` predicate may not hold a subquery", "compare fields with values and $claims"));
+            return Err(refuse(
+                "sql.subquery",
+                "a `rows` predicate may not hold a subquery",
+                "compare fields with values and $claims",
+            ));
         }
         self.query(query, None).map(drop)
     }
@@ -155,13 +159,18 @@ impl Walker<'_> {
 
 pub fn operator_not_allowed(op: &str) -> domain::Fault {
     let message = format!("the operator `{}` is not allowed", clip(op));
-    refuse("sql.operator_not_allowed", message, "use arithmetic, comparison, LIKE, IN, BETWEEN, AND, OR, NOT, ||, -> and ->>")
+    refuse(
+        "sql.operator_not_allowed",
+        message,
+        "use arithmetic, comparison, LIKE, IN, BETWEEN, AND, OR, NOT, ||, -> and ->>",
+    )
 }
 
 /// Keys of `{'a': 1}` come as identifiers in single quotes.
 fn identifier_or_text(key: &sqlparser::ast::Ident) -> Walk {
     if key.quote_style == Some('\'') {
-        return plain(&Value::SingleQuotedString(key.value.clone()).into()).and_then(|()| ensure(!key.value.contains('\''), "'"));
+        return plain(&Value::SingleQuotedString(key.value.clone()).into())
+            .and_then(|()| ensure(!key.value.contains('\''), "'"));
     }
     identifier(key)
 }

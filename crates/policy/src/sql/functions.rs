@@ -4,7 +4,7 @@ use super::literal::identifier;
 use super::refuse::{Walk, at_ident, clip, ensure, refuse, syntax_not_allowed};
 use super::select::single;
 use super::walk::{Origin, Walker};
-use crate::suggest::did_you_mean;
+use crate::suggest::did_you_mean_or;
 use domain::{Dialect, Fault};
 use sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgOperator, FunctionArgumentClause, FunctionArgumentList,
@@ -77,7 +77,14 @@ impl TableFunction {
                     Dialect::DuckDb => "generate_series, range, unnest, json_each and json_tree",
                     Dialect::Sqlite => "json_each and json_tree",
                 };
-                Err(at_ident(refuse("sql.table_function", message, format!("read tables of the schema; in FROM only {allowed} may be called")), ident))
+                Err(at_ident(
+                    refuse(
+                        "sql.table_function",
+                        message,
+                        format!("read tables of the schema; in FROM only {allowed} may be called"),
+                    ),
+                    ident,
+                ))
             }
         }
     }
@@ -97,9 +104,12 @@ fn function_name(name: &ObjectName) -> Walk<&Ident> {
     }
 }
 
+const FUNCTIONS_HINT: &str = "call functions of aggregation, windows, dates, text, numbers, JSON and lists; none that reads files, settings or state";
+
 impl Walker<'_> {
     pub(super) fn function(&mut self, function: &mut Function) -> Walk {
-        let Function { name, uses_odbc_syntax, parameters, args, within_group, filter, null_treatment: _, over } = function;
+        let Function { name, uses_odbc_syntax, parameters, args, within_group, filter, null_treatment: _, over } =
+            function;
         ensure(!*uses_odbc_syntax, "{fn …}")?;
         ensure(matches!(parameters, FunctionArguments::None), "function parameters")?;
         let rule = self.rule(name)?;
@@ -133,7 +143,7 @@ impl Walker<'_> {
         let everywhere = self.origin != Origin::Rows
             || [Dialect::DuckDb, Dialect::Sqlite].iter().all(|d| allowed(*d).contains_key(lower.as_str()));
         found.filter(|_| everywhere).ok_or_else(|| {
-            let hint = did_you_mean(&lower, allowed(self.dialect).keys().copied(), "functions");
+            let hint = did_you_mean_or(&lower, allowed(self.dialect).keys().copied(), FUNCTIONS_HINT);
             let message = format!("the function `{}` is not allowed", clip(&ident.value));
             at_ident(refuse("sql.function_not_allowed", message, hint), ident)
         })
@@ -145,7 +155,8 @@ impl Walker<'_> {
             FunctionArg::Named { name, arg, operator } => {
                 identifier(name)?;
                 match operator {
-                    FunctionArgOperator::Assignment | FunctionArgOperator::RightArrow | FunctionArgOperator::Equals => {}
+                    FunctionArgOperator::Assignment | FunctionArgOperator::RightArrow | FunctionArgOperator::Equals => {
+                    }
                     _ => return Err(syntax_not_allowed("this way to name an argument")),
                 }
                 self.arg_expr(arg)
@@ -178,7 +189,9 @@ impl Walker<'_> {
         self.order_by(order_by)?;
         let Some(WindowFrame { units: _, start_bound, end_bound }) = window_frame else { return Ok(()) };
         std::iter::once(start_bound).chain(end_bound).try_for_each(|bound| match bound {
-            WindowFrameBound::CurrentRow | WindowFrameBound::Preceding(None) | WindowFrameBound::Following(None) => Ok(()),
+            WindowFrameBound::CurrentRow | WindowFrameBound::Preceding(None) | WindowFrameBound::Following(None) => {
+                Ok(())
+            }
             WindowFrameBound::Preceding(Some(expr)) | WindowFrameBound::Following(Some(expr)) => self.expr(expr),
         })
     }
@@ -211,4 +224,3 @@ pub fn argument(arg: &FunctionArg) -> Option<&Expr> {
         _ => None,
     }
 }
-

@@ -47,8 +47,13 @@ pub fn depth(tokens: &[TokenWithSpan]) -> Walk<usize> {
         }
         deepest = deepest.max(arms + current + levels.len());
         if levels.len() > MAX_NESTING || deepest > MAX_DEPTH {
-            let message = format!("the statement is nested or chained too deep (more than {MAX_NESTING} levels or {MAX_DEPTH} operators)");
-            return Err(at(refuse("sql.too_deep", message, "use IN (…) for long lists of ORs, and CTEs for deep nesting"), *span));
+            let message = format!(
+                "the statement is nested or chained too deep (more than {MAX_NESTING} levels or {MAX_DEPTH} operators)"
+            );
+            return Err(at(
+                refuse("sql.too_deep", message, "use IN (…) for long lists of ORs, and CTEs for deep nesting"),
+                *span,
+            ));
         }
     }
     Ok(deepest)
@@ -77,7 +82,9 @@ fn effect(token: &Token) -> Effect {
             // Any other keyword may be an operator (AND, OR, NOT, IS, UNION, JOIN …): count it.
             _ => Effect::Operator,
         },
-        Token::Whitespace(_) | Token::Word(_) | Token::Number(..) | Token::SingleQuotedString(_) | Token::EOF => Effect::None,
+        Token::Whitespace(_) | Token::Word(_) | Token::Number(..) | Token::SingleQuotedString(_) | Token::EOF => {
+            Effect::None
+        }
         _ => Effect::Operator,
     }
 }

@@ -23,12 +23,18 @@ pub fn cap(query: &mut Query, rows: u64) -> Walk {
             *limit = Some(build::number(most));
             return Ok(());
         }
-        Some(LimitClause::LimitOffset { limit: Some(limit), .. } | LimitClause::OffsetCommaLimit { limit, .. }) => limit,
+        Some(LimitClause::LimitOffset { limit: Some(limit), .. } | LimitClause::OffsetCommaLimit { limit, .. }) => {
+            limit
+        }
     };
     match asked(limit) {
         Some(n) => *limit = build::number(n.min(most)),
         None => {
-            let fault = refuse("sql.limit", format!("the outermost LIMIT `{}` is not a number", super::refuse::clip(&limit.to_string())), "write LIMIT with a plain number");
+            let fault = refuse(
+                "sql.limit",
+                format!("the outermost LIMIT `{}` is not a number", super::refuse::clip(&limit.to_string())),
+                "write LIMIT with a plain number",
+            );
             return Err(at_node(fault, &*limit));
         }
     }

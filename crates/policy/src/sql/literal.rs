@@ -11,7 +11,10 @@ pub fn identifier(ident: &Ident) -> Walk {
         return Ok(());
     }
     let message = format!("the name `{}` holds characters or quotes that are not allowed", clip(value));
-    Err(at_ident(refuse("sql.identifier", message, "use names as the schema writes them, in double quotes if needed"), ident))
+    Err(at_ident(
+        refuse("sql.identifier", message, "use names as the schema writes them, in double quotes if needed"),
+        ident,
+    ))
 }
 
 /// What a value may be where the grammar needs a plain literal (`DATE '…'`, `ESCAPE '…'`).

@@ -29,7 +29,8 @@ impl Tokens {
             return Err(invalid("sql.syntax", "the statement holds a NUL character", "remove it"));
         }
         let tokens = Tokenizer::new(dialect::of(dialect), text).tokenize_with_location().map_err(|error| {
-            let fault = invalid("sql.syntax", format!("the statement does not parse: {}", clip(&error.message)), SYNTAX_HINT);
+            let fault =
+                invalid("sql.syntax", format!("the statement does not parse: {}", clip(&error.message)), SYNTAX_HINT);
             at(fault, Span::new(error.location, error.location))
         })?;
         let depth = guard::depth(&tokens)?;
@@ -70,7 +71,9 @@ impl Tokens {
         let last = statements.pop();
         match (last, statements.is_empty()) {
             (None, _) => Err(invalid("sql.empty", "there is no statement", "write one SELECT")),
-            (Some(_), false) => Err(refuse("sql.several_statements", "more than one statement", "send one SELECT at a time")),
+            (Some(_), false) => {
+                Err(refuse("sql.several_statements", "more than one statement", "send one SELECT at a time"))
+            }
             (Some(Statement::Query(query)), true) => Ok(*query),
             (Some(other), true) => Err(not_a_query(other.to_string().split_whitespace().next().unwrap_or_default())),
         }
@@ -84,7 +87,11 @@ impl Tokens {
         if rest.token == Token::EOF {
             return Ok(expr);
         }
-        let fault = invalid("sql.syntax", format!("`{}` after the end of the predicate", clip(&rest.token.to_string())), "write one condition");
+        let fault = invalid(
+            "sql.syntax",
+            format!("`{}` after the end of the predicate", clip(&rest.token.to_string())),
+            "write one condition",
+        );
         Err(at(fault, rest.span))
     }
 

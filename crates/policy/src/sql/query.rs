@@ -26,8 +26,18 @@ pub struct Recursive<'c> {
 impl Walker<'_> {
     /// Walks a query and gives the columns of its result, where they are known.
     pub fn query(&mut self, query: &mut Query, recursive: Option<Recursive<'_>>) -> Walk<Columns> {
-        let Query { with, body, order_by, limit_clause, fetch, locks, for_clause, settings, format_clause, pipe_operators } =
-            query;
+        let Query {
+            with,
+            body,
+            order_by,
+            limit_clause,
+            fetch,
+            locks,
+            for_clause,
+            settings,
+            format_clause,
+            pipe_operators,
+        } = query;
         ensure(locks.is_empty(), "FOR UPDATE")?;
         ensure(for_clause.is_none(), "FOR")?;
         ensure(settings.is_none(), "SETTINGS")?;
@@ -41,9 +51,10 @@ impl Walker<'_> {
         let columns = match body.as_mut() {
             SetExpr::Select(select) => self.select(select)?,
             other => {
+                let columns = self.set_expr(other, recursive)?;
                 // ORDER BY names result columns here, of which we may not know all.
                 self.scopes.open();
-                self.set_expr(other, recursive)?
+                columns
             }
         };
         if let Some(order_by) = order_by {
@@ -206,4 +217,3 @@ pub fn renamed(columns: Columns, names: &[String]) -> Columns {
 pub fn cte_name(name: &str) -> Ident {
     build::quoted(&format!("{CTE_MARK}{}", name.to_lowercase()))
 }
-

@@ -11,6 +11,9 @@ pub fn render(dialect: Dialect, query: &Query) -> Walk<String> {
     let again = Tokens::again(dialect, &text).and_then(Tokens::query);
     match again {
         Ok(again) if again == *query => Ok(text),
-        _ => Err(Fault::internal("sql.roundtrip").hint("write the statement in a plainer way, and report the request id")),
+        _ => {
+            Err(Fault::internal("sql.roundtrip")
+                .hint("write the statement in a plainer way, and report the request id"))
+        }
     }
 }

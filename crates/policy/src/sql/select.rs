@@ -44,7 +44,10 @@ impl Walker<'_> {
         ensure(top.is_none(), "TOP")?;
         ensure(exclude.is_none(), "EXCLUDE after the list")?;
         ensure(lateral_views.is_empty() && prewhere.is_none() && connect_by.is_empty(), "this clause")?;
-        ensure(cluster_by.is_empty() && distribute_by.is_empty() && sort_by.is_empty(), "CLUSTER, DISTRIBUTE or SORT BY")?;
+        ensure(
+            cluster_by.is_empty() && distribute_by.is_empty() && sort_by.is_empty(),
+            "CLUSTER, DISTRIBUTE or SORT BY",
+        )?;
         for item in from.iter_mut() {
             self.table_with_joins(item)?;
         }
@@ -146,7 +149,9 @@ impl Walker<'_> {
             Some(RenameSelectItem::Single(one)) => std::slice::from_ref(one),
             Some(RenameSelectItem::Multiple(many)) => many,
         };
-        renames.iter().try_for_each(|IdentWithAlias { ident, alias }| identifier(ident).and_then(|()| identifier(alias)))
+        renames
+            .iter()
+            .try_for_each(|IdentWithAlias { ident, alias }| identifier(ident).and_then(|()| identifier(alias)))
     }
 
     fn distinct(&mut self, distinct: &mut Distinct) -> Walk {

@@ -1,6 +1,6 @@
 //! The state of one walk over a statement.
 
-use super::refuse::Walk;
+use super::refuse::{Walk, refuse};
 use super::scope::Scopes;
 use crate::access::Reader;
 use domain::{ContractUse, Dialect, Fault, Kind, Value};
@@ -30,7 +30,12 @@ pub struct Walker<'a> {
     used: Used,
     /// Claim → its parameter, so that each is bound once.
     claims: BTreeMap<String, usize>,
+    /// How many times a table was named so far.
+    reads: usize,
 }
+
+/// Each mention of a table is written out with all its columns, so that a short text could grow long.
+const MAX_READS: usize = 200;
 
 /// What a statement turned out to read.
 #[derive(Debug, Default)]
@@ -46,7 +51,16 @@ pub struct Used {
 impl<'a> Walker<'a> {
     pub fn new(dialect: Dialect, origin: Origin, reader: Option<Reader<'a>>, params: Vec<Value>) -> Self {
         let used = Used { params, ..Used::default() };
-        Self { dialect, origin, reader, scopes: Scopes::default(), expansion: 1, used, claims: BTreeMap::new() }
+        Self {
+            dialect,
+            origin,
+            reader,
+            scopes: Scopes::default(),
+            expansion: 1,
+            used,
+            claims: BTreeMap::new(),
+            reads: 0,
+        }
     }
 
     /// Walks a whole statement and gives what it uses.
@@ -64,6 +78,11 @@ impl<'a> Walker<'a> {
 
     /// Notes that a resource is read, and gives its row filters with claims bound.
     pub(super) fn read(&mut self, readable: &crate::access::Readable<'a>) -> Walk<Vec<Expr>> {
+        self.reads += 1;
+        if self.reads > MAX_READS {
+            let message = format!("tables are named more than {MAX_READS} times");
+            return Err(refuse("sql.too_many_tables", message, "read a table once in a CTE and use that"));
+        }
         self.used.tables.insert(readable.table.name.clone());
         for contract in &readable.contracts {
             let (resource, version) = (contract.resource.clone(), contract.version.clone());
@@ -78,7 +97,8 @@ impl<'a> Walker<'a> {
     /// The placeholder that stands for a claim of the caller.
     fn bind_claim(&mut self, resource: &str, claim: &str) -> Walk<String> {
         let value = self.reader.as_ref().and_then(|reader| reader.caller.claim(claim)).ok_or_else(|| {
-            let message = format!("the rows of `{resource}` depend on the claim `{claim}`, which your token does not carry");
+            let message =
+                format!("the rows of `{resource}` depend on the claim `{claim}`, which your token does not carry");
             Fault::new(Kind::Forbidden, "policy.claim_missing", message).hint("ask for a token with that claim")
         })?;
         let params = &mut self.used.params;

@@ -33,7 +33,8 @@ pub fn source(dialect: Dialect) -> SourceSchema {
         ..Table::default()
     };
     use FieldType::*;
-    let clients = table("clients", &[("id", Integer), ("name", String), ("email", String), ("region", String), ("since", Date)]);
+    let clients =
+        table("clients", &[("id", Integer), ("name", String), ("email", String), ("region", String), ("since", Date)]);
     let mut cases = table(
         "cases",
         &[

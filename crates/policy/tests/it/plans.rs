@@ -22,7 +22,8 @@ fn plans_compile_to_both_dialects() {
     for (name, json) in plans("cases/plan/accept/both.txt") {
         shown.push_str(&format!("# {name}\n"));
         for (dialect, label) in [(Dialect::DuckDb, "duckdb"), (Dialect::Sqlite, "sqlite")] {
-            let approved = plan_as(&analyst(), dialect, &json).unwrap_or_else(|fault| panic!("{name}: {fault} ({})", fault.hint));
+            let approved =
+                plan_as(&analyst(), dialect, &json).unwrap_or_else(|fault| panic!("{name}: {fault} ({})", fault.hint));
             shown.push_str(&format!("{label}: {}\n", outline(approved.sql())));
             if !approved.params().is_empty() {
                 shown.push_str(&format!("  params: {}\n", serde_json::to_string(approved.params()).unwrap()));
@@ -64,7 +65,8 @@ fn wrong_plans_are_refused_with_their_code() {
 #[test]
 fn the_same_plan_is_the_same_statement() {
     let json = &plans("cases/plan/accept/both.txt")[0].1;
-    let (a, b) = (plan_as(&analyst(), Dialect::DuckDb, json).unwrap(), plan_as(&analyst(), Dialect::DuckDb, json).unwrap());
+    let (a, b) =
+        (plan_as(&analyst(), Dialect::DuckDb, json).unwrap(), plan_as(&analyst(), Dialect::DuckDb, json).unwrap());
     assert_eq!((a.sql(), a.fingerprint(), a.proposal_hash()), (b.sql(), b.fingerprint(), b.proposal_hash()));
 }
 
@@ -72,7 +74,8 @@ fn the_same_plan_is_the_same_statement() {
 fn row_filters_bind_after_the_values_of_the_plan() {
     let json = r#"{"version":"1","from":{"resource":"cases"},"select":[{"expr":{"field":"id"}}],
         "where":{"test":{"left":{"field":"status"},"op":"=","right":{"value":"ACTIVE"}}}}"#;
-    let (a, b) = (plan_as(&agent(), Dialect::DuckDb, json).unwrap(), plan_as(&analyst(), Dialect::DuckDb, json).unwrap());
+    let (a, b) =
+        (plan_as(&agent(), Dialect::DuckDb, json).unwrap(), plan_as(&analyst(), Dialect::DuckDb, json).unwrap());
     assert_eq!(serde_json::to_string(a.params()).unwrap(), r#"["ACTIVE","bob@example.com"]"#);
     assert!(a.sql().contains("owner = $2"), "{}", a.sql());
     assert_eq!((a.filtered_by().len(), b.filtered_by().len()), (1, 0));
@@ -82,9 +85,23 @@ fn row_filters_bind_after_the_values_of_the_plan() {
 #[test]
 fn the_place_of_a_mistake_is_named() {
     let json = r#"{"version":"1","from":{"resource":"cases"},"select":[{"expr":{"feild":"id"}}]}"#;
-    insta::assert_json_snapshot!(policy::parse_plan(json).unwrap_err(), @"");
+    insta::assert_json_snapshot!(policy::parse_plan(json).unwrap_err(), @r#"
+{
+  "kind": "invalid",
+  "code": "plan.shape",
+  "message": "`plan.select[0].expr`: unknown variant  feild , expected one of  field ,  value ,  aggregate ,  arithme…",
+  "hint": "see the published JSON Schema of a plan"
+}
+"#);
     let json = r#"{"version":"1","from":{"resource":"cases"},"select":[{"expr":{"field":"ownr"}}]}"#;
-    insta::assert_json_snapshot!(plan_as(&analyst(), Dialect::DuckDb, json).unwrap_err(), @"");
+    insta::assert_json_snapshot!(plan_as(&analyst(), Dialect::DuckDb, json).unwrap_err(), @r#"
+{
+  "kind": "invalid",
+  "code": "plan.unknown_column",
+  "message": "unknown column `ownr`",
+  "hint": "did you mean `owner`?"
+}
+"#);
 }
 
 #[test]

@@ -51,17 +51,17 @@ fn compiled(caller: &Caller, text: &str) -> String {
 
 #[test]
 fn tables_become_their_readable_columns_and_rows() {
-    insta::assert_snapshot!(compiled(&analyst(), "SELECT * FROM clients AS c"), @"");
-    insta::assert_snapshot!(compiled(&agent(), "SELECT count(*) FROM cases"), @"");
-    insta::assert_snapshot!(compiled(&admin(), "SELECT entry FROM audit_log"), @"");
+    insta::assert_snapshot!(compiled(&analyst(), "SELECT * FROM clients AS c"), @r#"SELECT * FROM (SELECT "id", "name", "region", "since" FROM "main"."clients") AS c LIMIT 1001"#);
+    insta::assert_snapshot!(compiled(&agent(), "SELECT count(*) FROM cases"), @r#"SELECT count(*) FROM (SELECT "id", "case_no", "client_id", "owner", "status", "priority", "amount", "is_urgent", "opened_on", "created_at", "payload", "secret_note" FROM "main"."cases" WHERE (owner = $1)) AS cases LIMIT 1001"#);
+    insta::assert_snapshot!(compiled(&admin(), "SELECT entry FROM audit_log"), @r#"SELECT entry FROM (SELECT "id", "entry" FROM "main"."audit_log") AS audit_log LIMIT 1001"#);
 }
 
 #[test]
 fn a_cte_neither_reaches_nor_hides_a_table() {
-    insta::assert_snapshot!(compiled(&analyst(), "WITH clients AS (SELECT id FROM clients) SELECT * FROM clients"), @"");
+    insta::assert_snapshot!(compiled(&analyst(), "WITH clients AS (SELECT id FROM clients) SELECT * FROM clients"), @r#"WITH "cte:clients" AS (SELECT id FROM (SELECT "id", "name", "region", "since" FROM "main"."clients") AS clients) SELECT * FROM "cte:clients" AS clients LIMIT 1001"#);
     insta::assert_snapshot!(
         compiled(&analyst(), "WITH RECURSIVE clients AS (SELECT id FROM clients UNION ALL SELECT id + 1 FROM clients WHERE id < 9) SELECT * FROM clients"),
-        @""
+        @r#"WITH RECURSIVE "cte:clients" AS (SELECT id FROM (SELECT "id", "name", "region", "since" FROM "main"."clients") AS clients UNION ALL SELECT id + 1 FROM "cte:clients" AS clients WHERE id < 9) SELECT * FROM "cte:clients" AS clients LIMIT 1001"#
     );
 }
 
@@ -111,8 +111,15 @@ fn what_is_hidden_is_refused_like_what_does_not_exist() {
         ("SELECT id FROM payments", "SELECT id FROM nonesuch"),
         ("SELECT id FROM audit_log", "SELECT id FROM nothingxx"),
     ] {
-        let name = |text: &str| ["secret_note", "nothing_here", "payments", "nonesuch", "audit_log", "nothingxx"].iter().fold(text.to_owned(), |t, n| t.replace(n, "…"));
-        let (a, b) = (sql_as(&analyst(), Dialect::DuckDb, hidden).unwrap_err(), sql_as(&analyst(), Dialect::DuckDb, absent).unwrap_err());
+        let name = |text: &str| {
+            ["secret_note", "nothing_here", "payments", "nonesuch", "audit_log", "nothingxx"]
+                .iter()
+                .fold(text.to_owned(), |t, n| t.replace(n, "…"))
+        };
+        let (a, b) = (
+            sql_as(&analyst(), Dialect::DuckDb, hidden).unwrap_err(),
+            sql_as(&analyst(), Dialect::DuckDb, absent).unwrap_err(),
+        );
         assert_eq!((a.kind, &a.code, name(&a.message), a.span), (b.kind, &b.code, name(&b.message), b.span));
         for secret in ["secret_note", "payments", "tbl_payments", "audit_log"] {
             assert!(!a.hint.contains(secret) && !b.hint.contains(secret), "{} / {}", a.hint, b.hint);
@@ -123,9 +130,31 @@ fn what_is_hidden_is_refused_like_what_does_not_exist() {
 #[test]
 fn refusals_say_where() {
     let fault = sql_as(&analyst(), Dialect::DuckDb, "SELECT id,\n  read_text('/etc/passwd')\nFROM cases").unwrap_err();
-    insta::assert_json_snapshot!(fault, @"");
+    insta::assert_json_snapshot!(fault, @r#"
+{
+  "kind": "sql_policy",
+  "code": "sql.function_not_allowed",
+  "message": "the function `read_text` is not allowed",
+  "hint": "call functions of aggregation, windows, dates, text, numbers, JSON and lists; none that reads files, settings or state",
+  "span": {
+    "line": 2,
+    "column": 3
+  }
+}
+"#);
     let fault = sql_as(&analyst(), Dialect::DuckDb, "SELECT id FROM cases WHERE stauts = 'ACTIVE'").unwrap_err();
-    insta::assert_json_snapshot!(fault, @"");
+    insta::assert_json_snapshot!(fault, @r#"
+{
+  "kind": "invalid",
+  "code": "sql.unknown_column",
+  "message": "unknown column `stauts`",
+  "hint": "did you mean `status`?",
+  "span": {
+    "line": 1,
+    "column": 28
+  }
+}
+"#);
 }
 
 #[test]

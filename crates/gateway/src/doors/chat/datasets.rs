@@ -130,8 +130,7 @@ async fn sample_rows(
     session: SessionId,
 ) -> Result<Value, Fault> {
     let mut plan = QueryPlan::over(&table.name);
-    plan.select =
-        table.columns.iter().map(|c| SelectItem { expr: Expr::field(&c.name), alias: None }).collect();
+    plan.select = table.columns.iter().map(|c| SelectItem { expr: Expr::field(&c.name), alias: None }).collect();
     plan.limit = Some(sample);
     let names = table.columns.iter().map(|c| c.name.clone());
     let rows = describe(house, caller, view, plan, session).await?;

@@ -105,10 +105,7 @@ fn ending(run: &Run) -> Vec<(usize, sse::Event)> {
 /// The run could not be recorded: there is no run body, but the stream still ends as promised.
 fn broken(run_id: RunId, fault: &Fault) -> Vec<(usize, sse::Event)> {
     let body = json!({ "run_id": run_id, "status": "failed", "result": { "error": error_json(fault) } });
-    vec![
-        (RESULT, numbered(RESULT, "result", &body)),
-        (DONE, numbered(DONE, "done", &json!({ "run_id": run_id }))),
-    ]
+    vec![(RESULT, numbered(RESULT, "result", &body)), (DONE, numbered(DONE, "done", &json!({ "run_id": run_id })))]
 }
 
 fn numbered(number: usize, name: &str, body: &impl serde::Serialize) -> sse::Event {

@@ -5,8 +5,8 @@ use crate::http::error::error_json;
 use axum::http::{HeaderName, HeaderValue};
 use domain::{Kind, Run, RunId, Status, ThreadId};
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 pub const FILTERED_BY: HeaderName = HeaderName::from_static("x-gatehouse-filtered-by");
 

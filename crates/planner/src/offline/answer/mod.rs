@@ -2,8 +2,8 @@
 
 mod figures;
 
-use domain::plan::{DateUnit, Direction, Expr, QueryPlan};
 use domain::ResultColumn;
+use domain::plan::{DateUnit, Direction, Expr, QueryPlan};
 use figures::{cell, figure, number};
 use serde_json::Value;
 
@@ -78,7 +78,8 @@ fn single(column: &ResultColumn, row: &[Value], reading: &str) -> String {
 }
 
 fn one_row(columns: &[ResultColumn], row: &[Value], reading: &str) -> String {
-    let parts = columns.iter().zip(row).map(|(column, value)| format!("{} {}", words(&column.name), cell(value, column)));
+    let parts =
+        columns.iter().zip(row).map(|(column, value)| format!("{} {}", words(&column.name), cell(value, column)));
     format!("{}: {}.", capital(reading), parts.collect::<Vec<_>>().join(", "))
 }
 
@@ -126,7 +127,13 @@ fn trend(points: &[(String, f64)], unit: DateUnit) -> String {
         Some(std::cmp::Ordering::Greater) => format!(" ({:+.1} %)", (to - from) / from * 100.0),
         _ => String::new(),
     };
-    let verb = if to > from { "rose" } else if to < from { "fell" } else { "stayed the same" };
+    let verb = if to > from {
+        "rose"
+    } else if to < from {
+        "fell"
+    } else {
+        "stayed the same"
+    };
     let moved = format!("It {verb} from {} ({first}) to {} ({last}){change}.", number(*from), number(*to));
     let (high, low) = ends(points);
     let (highest, lowest) = (number(high.1), number(low.1));
@@ -138,17 +145,24 @@ fn extremes(plan: Option<&QueryPlan>, points: &[(String, f64)], column: &ResultC
     let measure = words(&column.name);
     let share = share(plan, points, high);
     let ascending = plan.and_then(|p| p.order_by.first()).is_some_and(|o| o.dir == Direction::Asc);
-    let (first, second) = if ascending { ((low, "lowest"), (high, "highest")) } else { ((high, "highest"), (low, "lowest")) };
+    let (first, second) =
+        if ascending { ((low, "lowest"), (high, "highest")) } else { ((high, "highest"), (low, "lowest")) };
     format!(
         "{} has the {} {measure} with {}{share}, {} the {} with {}.",
-        first.0.0, first.1, number(first.0.1), second.0.0, second.1, number(second.0.1)
+        first.0.0,
+        first.1,
+        number(first.0.1),
+        second.0.0,
+        second.1,
+        number(second.0.1)
     )
 }
 
 /// The share of the largest in the whole, where the rows are the whole and add up.
 fn share(plan: Option<&QueryPlan>, points: &[(String, f64)], high: &(String, f64)) -> String {
     let adds_up = |e: &Expr| matches!(e, Expr::Aggregate(a) if matches!(a.function, domain::plan::AggregateFn::Sum | domain::plan::AggregateFn::Count));
-    let whole = plan.is_some_and(|p| p.limit.is_none() && p.having.is_none() && p.select.last().is_some_and(|s| adds_up(&s.expr)));
+    let whole = plan
+        .is_some_and(|p| p.limit.is_none() && p.having.is_none() && p.select.last().is_some_and(|s| adds_up(&s.expr)));
     let total: f64 = points.iter().map(|(_, v)| v).sum();
     let positive = points.iter().all(|(_, v)| *v >= 0.0);
     if whole && positive && total > 0.0 && points.len() > 2 {
@@ -160,8 +174,12 @@ fn share(plan: Option<&QueryPlan>, points: &[(String, f64)], high: &(String, f64
 
 fn ends(points: &[(String, f64)]) -> (&(String, f64), &(String, f64)) {
     const NONE: &(String, f64) = &(String::new(), 0.0);
-    let high = points.iter().fold(None, |best: Option<&(String, f64)>, p| if best.is_none_or(|b| p.1 > b.1) { Some(p) } else { best });
-    let low = points.iter().fold(None, |best: Option<&(String, f64)>, p| if best.is_none_or(|b| p.1 < b.1) { Some(p) } else { best });
+    let high = points
+        .iter()
+        .fold(None, |best: Option<&(String, f64)>, p| if best.is_none_or(|b| p.1 > b.1) { Some(p) } else { best });
+    let low = points
+        .iter()
+        .fold(None, |best: Option<&(String, f64)>, p| if best.is_none_or(|b| p.1 < b.1) { Some(p) } else { best });
     (high.unwrap_or(NONE), low.unwrap_or(NONE))
 }
 

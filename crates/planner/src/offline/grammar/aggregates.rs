@@ -17,7 +17,7 @@ impl Parser<'_> {
         let start = self.at;
         self.at = self.skip(self.at + 1, &[Cue::Of, Cue::Is, Cue::Count]);
         // "how many completed orders": the value before the noun is a condition.
-        while self.span(self.at).is_some_and(|s| !s.is_noun()) && self.values() {}
+        while self.values() {}
         let Some((asked, next)) = self.counted(self.at) else {
             self.at = start;
             return false;

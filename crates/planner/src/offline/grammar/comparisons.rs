@@ -88,7 +88,11 @@ impl Parser<'_> {
                 (None, Some(Cue::Aggregate(function))) => Bound::Aggregate(function),
                 _ => return false,
             };
-            let end = if self.span(at + 1).is_some_and(|s| ["years", "year", "age"].contains(&s.text.as_str())) { at + 2 } else { at + 1 };
+            let end = if self.span(at + 1).is_some_and(|s| ["years", "year", "age"].contains(&s.text.as_str())) {
+                at + 2
+            } else {
+                at + 1
+            };
             let end = if self.span(end).is_some_and(|s| s.text == "old") { end + 1 } else { end };
             self.compare(Left::Measured(measures), op, bound, end);
             return true;
@@ -155,7 +159,9 @@ impl Parser<'_> {
                     return Some((op, Bound::Number(number), next + 1));
                 }
                 match self.cue(next)? {
-                    Cue::Aggregate(function) if op != Operator::Equal => Some((op, Bound::Aggregate(function), next + 1)),
+                    Cue::Aggregate(function) if op != Operator::Equal => {
+                        Some((op, Bound::Aggregate(function), next + 1))
+                    }
                     _ => None,
                 }
             }

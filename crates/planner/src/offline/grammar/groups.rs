@@ -2,7 +2,7 @@
 
 use super::{Parser, Zone};
 use crate::offline::cues::Cue;
-use crate::offline::draft::{Asked, By, Key};
+use crate::offline::draft::{Asked, By, Key, Noun};
 use domain::plan::{DateUnit, Direction};
 
 impl Parser<'_> {
@@ -46,17 +46,17 @@ impl Parser<'_> {
             self.ranked_by(by, direction, next, true);
             return true;
         }
-        if let Some((noun, _)) = self.noun_at(self.skip(from, &[]))
-            && noun.is_column()
-            && noun.any(|t| t.is_measure(self.catalog()))
-            && matches!(self.draft.asked.as_slice(), [Asked::Entity { .. }])
+        // "customers by revenue" is an order, not a group for each revenue.
+        let measure = |noun: &Noun| noun.is_column() && noun.any(|t| t.is_measure(self.catalog()));
+        let listed = matches!(self.draft.asked.as_slice(), [Asked::Entity { .. }]);
+        if listed
+            && self.noun_at(self.skip(from, &[])).is_some_and(|(noun, _)| measure(&noun))
+            && let Some((by, next)) = self.ranking_measure(from)
         {
-            if let Some((by, next)) = self.ranking_measure(from) {
-                let limit = self.draft.limit;
-                self.ranked_by(by, Direction::Desc, next, true);
-                self.draft.limit = limit;
-                return true;
-            }
+            let limit = self.draft.limit;
+            self.ranked_by(by, Direction::Desc, next, true);
+            self.draft.limit = limit;
+            return true;
         }
         self.keys(from)
     }
@@ -116,7 +116,8 @@ impl Parser<'_> {
     /// "For each customer, show the name": the comma opens the request itself.
     fn starts_request(&self, at: usize) -> bool {
         let next = self.skip(at, &[Cue::Comma, Cue::And]);
-        self.draft.asked.is_empty() && self.cue(at) == Some(Cue::Comma) || matches!(self.cue(next), Some(Cue::Which | Cue::Show | Cue::Count))
+        self.draft.asked.is_empty() && self.cue(at) == Some(Cue::Comma)
+            || matches!(self.cue(next), Some(Cue::Which | Cue::Show | Cue::Count))
     }
 
     fn key_at(&self, from: usize) -> Option<(Key, usize)> {

@@ -115,7 +115,8 @@ impl<'a> Parser<'a> {
     /// The place of the next span that is not filler: articles, "of", "is", "the number of" ….
     fn skip(&self, from: usize, filler: &[Cue]) -> usize {
         let mut at = from;
-        while self.span(at).is_some_and(|s| s.is_stop() || s.cue().is_some_and(|c| filler.contains(&c) && !s.is_noun())) {
+        while self.span(at).is_some_and(|s| s.is_stop() || s.cue().is_some_and(|c| filler.contains(&c) && !s.is_noun()))
+        {
             at += 1;
         }
         at
@@ -181,6 +182,8 @@ impl<'a> Parser<'a> {
             Some(Cue::Instead) => self.draft.continues = true,
             Some(Cue::Also) => self.draft.adds = true,
             Some(Cue::And) if first => self.draft.continues = true,
+            // "over the past 6 months" compares nothing.
+            Some(Cue::Compare(_)) if self.span(self.skip(self.at + 1, &[])).is_some_and(|s| s.time().is_some()) => {}
             Some(Cue::And | Cue::Comma | Cue::Of | Cue::In | Cue::From | Cue::Is | Cue::Clause | Cue::Show) => {}
             Some(_) => return false,
             None if span.meanings.contains(&Meaning::Stop) => {}

@@ -46,7 +46,8 @@ impl Parser<'_> {
             self.near = Some(table);
         } else {
             // "without a status of open" is about the value, which this rule does not read.
-            let followed = self.span(self.skip(next, &[Cue::Of, Cue::Is])).is_some_and(|s: &Span| s.values().next().is_some());
+            let followed =
+                self.span(self.skip(next, &[Cue::Of, Cue::Is])).is_some_and(|s: &Span| s.values().next().is_some());
             if followed || self.is_compared(next) {
                 return false;
             }

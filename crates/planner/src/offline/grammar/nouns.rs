@@ -1,7 +1,7 @@
 //! Nouns: what is asked for, what it belongs to, what else takes part.
 
 use super::{Parser, Zone};
-use crate::offline::catalog::{ColumnKind, TableId};
+use crate::offline::catalog::{self, ColumnKind, TableId};
 use crate::offline::cues::Cue;
 use crate::offline::draft::{Asked, Filter, Noun, Thing};
 use crate::offline::spans::{Meaning, Span};
@@ -12,7 +12,9 @@ impl Parser<'_> {
     pub(super) fn noun_at(&self, at: usize) -> Option<(Noun, usize)> {
         let span = self.span(at).filter(|s| s.is_noun())?;
         let noun = noun(span);
-        if let (Some(owner), Some(next)) = (noun.table(), self.span(at + 1)) {
+        // "orders created this month": a plural is what is asked for, not the owner of what follows.
+        let singular = catalog::singular(&noun.text) == noun.text;
+        if let (Some(owner), Some(next), true) = (noun.table(), self.span(at + 1), singular) {
             let mut owned = self::noun(next);
             owned.things.retain(|(thing, _)| thing.table(self.catalog()) == owner);
             owned.tables.clear();
@@ -63,16 +65,21 @@ impl Parser<'_> {
                 self.draft.asked.push(Asked::Entity { table, brief: true });
             } else {
                 self.own_asked(table);
-                self.draft.filters.push(Filter::Related { table, negated: false, count: None, inner: Vec::new() });
+                self.push_filter(Filter::Related { table, negated: false, count: None, inner: Vec::new() });
             }
         }
-        // "sales by region": a word that also names a measure is kept for whoever needs one.
+        // "sales by region" means the measure that goes by that name; "show sales" means rows.
         if let [Asked::Entity { .. }] = self.draft.asked.as_slice()
+            && !self.shown()
             && noun.any(|t| t.is_measure(self.catalog()))
         {
             self.draft.asked = vec![Asked::Column(Noun { owner: None, ..noun.clone() })];
             self.draft.subject = None;
         }
+    }
+
+    fn shown(&self) -> bool {
+        (0..self.at).any(|at| self.cue(at) == Some(Cue::Show))
     }
 
     /// "name and price of products": columns asked for before belong to the table named now.
@@ -86,7 +93,8 @@ impl Parser<'_> {
                     noun.owner = Some(table);
                 } else if matches!(noun.text.as_str(), "name" | "names") {
                     // What it has instead of a name: a title, a label.
-                    noun.things = catalog.table(table).display.iter().map(|c| (Thing::Column(*c), 1.0)).take(1).collect();
+                    noun.things =
+                        catalog.table(table).display.iter().map(|c| (Thing::Column(*c), 1.0)).take(1).collect();
                     noun.owner = Some(table);
                 }
             }
@@ -103,9 +111,17 @@ impl Parser<'_> {
         if self.zone == Zone::Body {
             return false;
         }
-        // "total enrollment of all schools": not asked for, and no rule knows what else it is.
-        if self.draft.has_aggregate() && !self.joins_request(self.at) {
-            return false;
+        if !self.joins_request(self.at) {
+            // "customer Ann Miller's email": the table only says whose. Otherwise no rule knows what
+            // a second noun does here: "total enrollment of all schools".
+            let owner = match self.draft.asked.as_slice() {
+                [Asked::Entity { table, .. }] => Some(*table),
+                _ => None,
+            };
+            match owner.filter(|table| noun.belongs_to(*table, self.catalog())) {
+                Some(_) => self.draft.asked.clear(),
+                None => return false,
+            }
         }
         if let (Some(owner), None) = (noun.owner, self.draft.subject) {
             self.draft.subject = Some(owner);

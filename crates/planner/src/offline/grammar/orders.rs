@@ -45,7 +45,7 @@ impl Parser<'_> {
                 order.direction = direction;
                 self.at = next;
             }
-            None => self.sort(By::Shown, direction, next),
+            None => self.sort(By::Figure, direction, next),
         }
         true
     }

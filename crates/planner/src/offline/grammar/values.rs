@@ -24,7 +24,9 @@ impl Parser<'_> {
         let mut text = vec![self.span(self.at).map(|s| s.text.clone()).unwrap_or_default()];
         let mut options = vec![first];
         let mut next = self.at + 1;
+        let mut all = false;
         while let Some(Cue::Or | Cue::And | Cue::Comma) = self.cue(next) {
+            let and = self.cue(next) == Some(Cue::And);
             let at = self.skip(next, &[Cue::Or, Cue::And, Cue::Comma, Cue::In, Cue::From]);
             let Some(more) = self.owned_at(at, column.as_ref()) else { break };
             let shared = |o: &Owned| options.iter().flatten().any(|k| k.column == o.column);
@@ -33,6 +35,7 @@ impl Parser<'_> {
             }
             text.push(self.span(at).map(|s| s.text.clone()).unwrap_or_default());
             options.push(more);
+            all |= and;
             next = at + 1;
         }
         let column = column.or_else(|| {
@@ -43,7 +46,7 @@ impl Parser<'_> {
                 noun
             })
         });
-        self.push_filter(Filter::Values { options, column, negated, text: text.join(" or "), near: self.near });
+        self.push_filter(Filter::Values { options, column, negated, all, text: text.join(" or "), near: self.near });
         self.at = next;
         true
     }
@@ -91,7 +94,9 @@ impl Parser<'_> {
 
     fn pattern(&mut self, column: Noun, shape: fn(&str) -> String, negated: bool, from: usize) -> bool {
         let at = self.skip(from, &[]);
-        let Some(span) = self.span(at).filter(|s| s.literal().is_some() || s.is_unknown() || s.values().next().is_some()) else {
+        let Some(span) =
+            self.span(at).filter(|s| s.literal().is_some() || s.is_unknown() || s.values().next().is_some())
+        else {
             return false;
         };
         let text = span.literal().unwrap_or(&span.text);
@@ -108,7 +113,8 @@ impl Parser<'_> {
         let Some(text) = span.literal().map(str::to_owned).or_else(|| unknown_name.then(|| span.text.clone())) else {
             return false;
         };
-        let complete = |n: &Noun| n.things.iter().all(|(t, _)| t.column().is_some_and(|c| self.index.values.is_complete(c)));
+        let complete =
+            |n: &Noun| n.things.iter().all(|(t, _)| t.column().is_some_and(|c| self.index.values.is_complete(c)));
         if complete(&column) {
             self.draft.absent.push((text, column.text.clone()));
         } else {
@@ -127,4 +133,3 @@ fn pattern_shape(cue: Cue) -> Option<fn(&str) -> String> {
         _ => None,
     }
 }
-

@@ -1,0 +1,134 @@
+//! Who may come in: tokens, the page's cookie, hosts and origins, sizes and rates.
+
+use crate::support::{demo, server};
+use serde_json::json;
+use testkit::Client;
+
+#[test]
+fn every_api_needs_a_token() {
+    let stranger = demo().stranger();
+    for path in [
+        "/datasets",
+        "/datasets/shop/schema",
+        "/runs",
+        "/runs/00000000-0000-0000-0000-000000000000",
+        "/tools",
+        "/session",
+        "/metrics",
+    ] {
+        let reply = stranger.get(path);
+        assert_eq!((reply.status, reply.code().as_str()), (401, "auth.refused"), "{path}");
+        assert_eq!(reply.header("www-authenticate"), "Bearer");
+    }
+    for path in ["/chat", "/chat/stream", "/datasets/shop/query", "/tools/list_datasets"] {
+        assert_eq!(stranger.post(path, &json!({})).status, 401, "{path}");
+    }
+}
+
+#[test]
+fn a_revoked_token_is_refused_at_once() {
+    let server = demo();
+    let token = server.token("temp", "analyst");
+    let client = Client::new(&server.url).bearer(&token);
+    assert_eq!(client.get("/datasets").status, 200);
+    let id = token.split('_').nth(1).unwrap();
+    assert!(server.command(&["tokens", "revoke", id]).status.success());
+    assert_eq!(client.get("/datasets").status, 401);
+    let listed = server.command(&["tokens", "list", "--json"]);
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    assert!(listed.contains(id) && !listed.contains(&token), "ids, never secrets");
+    assert_eq!(server.command(&["tokens", "revoke", "nope"]).status.code(), Some(5));
+}
+
+#[test]
+fn wrong_tokens_are_refused_whatever_they_look_like() {
+    let good = demo().token("bob", "analyst");
+    let wrong = format!("{}x", &good[..good.len() - 1]);
+    for token in ["", "x", "gh_", &wrong, "gh_0000000000000000_00", &"a".repeat(5000)] {
+        assert_eq!(Client::new(&demo().url).bearer(token).get("/datasets").status, 401, "{token}");
+    }
+    let basic = demo().stranger().header("authorization", "Basic eDp5");
+    assert_eq!(basic.get("/datasets").status, 401);
+}
+
+#[test]
+fn the_sign_in_link_works_once_and_gives_a_strict_cookie() {
+    let server = server().demo().start();
+    let link = server.welcome[0].split_whitespace().nth(1).unwrap().to_owned();
+    let path = link.strip_prefix(&server.url).unwrap();
+    let first = server.stranger().get(path);
+    assert_eq!(first.status, 200);
+    let cookie = first.header("set-cookie").to_owned();
+    for part in ["HttpOnly", "SameSite=Strict", "Path=/"] {
+        assert!(cookie.contains(part), "{cookie}");
+    }
+    assert_eq!(server.stranger().get(path).status, 401, "used");
+
+    let page = server.stranger().header("cookie", cookie.split(';').next().unwrap());
+    assert_eq!(page.get("/session").json()["role"], "admin");
+    let own = page.clone().header("origin", &server.url);
+    assert_eq!(own.get("/datasets").status, 200);
+    let foreign = page.clone().header("origin", "https://evil.example");
+    assert_eq!(foreign.post("/chat", &json!({})).code(), "request.origin");
+    assert_eq!(page.post("/logout", &json!({})).status, 303);
+    assert_eq!(page.get("/session").status, 401, "the session has ended");
+}
+
+#[test]
+fn a_host_that_is_not_ours_is_refused() {
+    for host in ["evil.example", "evil.example:80", "127.0.0.1.evil.example", ""] {
+        let reply = demo().stranger().header("host", host).get("/healthz");
+        assert_eq!((reply.status, reply.code().as_str()), (403, "request.host"), "{host}");
+    }
+    assert_eq!(demo().stranger().header("host", "localhost:1").get("/healthz").status, 200);
+}
+
+#[test]
+fn large_bodies_and_wrong_methods_are_refused() {
+    let client = demo().client("big", "analyst");
+    let huge = json!({ "dataset_id": "shop", "message": "x".repeat(2 * 1024 * 1024) });
+    let reply = client.post("/chat", &huge);
+    assert_eq!((reply.status, reply.code().as_str()), (413, "request.too_large"));
+    let reply = client.get("/chat");
+    assert_eq!((reply.status, reply.code().as_str()), (405, "request.method"));
+}
+
+#[test]
+fn one_actor_cannot_take_all_the_turns() {
+    let server =
+        server().demo().env("GATEHOUSE_LIMITS_REQUESTS_PER_SECOND", "1").env("GATEHOUSE_LIMITS_BURST", "3").start();
+    let greedy = server.client("greedy", "analyst");
+    let replies: Vec<_> = (0..6).map(|_| greedy.get("/tools")).collect();
+    let limited = replies.iter().find(|r| r.status == 429).expect("a 429");
+    assert_eq!(limited.code(), "request.rate_limited");
+    assert!(limited.header("retry-after").parse::<u64>().unwrap() >= 1);
+    assert_eq!(server.client("modest", "analyst").get("/tools").status, 200, "others are served");
+}
+
+#[test]
+fn metrics_are_for_admins() {
+    assert_eq!(demo().client("ann", "analyst").get("/metrics").status, 403);
+    let text = demo().client("root", "admin").get("/metrics").text();
+    assert!(text.contains("gatehouse_http_requests_total"), "{text}");
+}
+
+#[test]
+fn replies_carry_the_headers_that_browsers_need() {
+    let reply = demo().stranger().get("/");
+    assert_eq!(reply.status, 200);
+    assert!(reply.header("content-security-policy").contains("script-src 'self'"));
+    assert_eq!(reply.header("x-content-type-options"), "nosniff");
+    assert!(demo().stranger().get("/assets/main.js").header("content-type").starts_with("text/javascript"));
+    assert_eq!(demo().stranger().get("/assets/../Cargo.toml").status, 404);
+}
+
+#[test]
+fn a_slow_client_is_let_go() {
+    use std::io::{Read, Write};
+    let server = server().env("GATEHOUSE_SERVER_HEADER_TIMEOUT_SECONDS", "1").start();
+    let mut socket = std::net::TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap();
+    socket.write_all(b"GET /livez HTTP/1.1\r\nHost: loc").unwrap();
+    let mut said = Vec::new();
+    socket.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
+    socket.read_to_end(&mut said).expect("the server to close the connection");
+}

@@ -1,0 +1,143 @@
+//! Contracts in force: hidden fields, row filters, hot reload, drafts.
+
+use crate::support::{demo, rows, server, sql};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+use testkit::{Client, Server};
+
+#[test]
+fn a_hidden_field_is_nowhere() {
+    let analyst = demo().client("ann", "analyst");
+    for text in ["SELECT * FROM customers LIMIT 5", "SELECT c.* FROM customers c LIMIT 5"] {
+        let body = sql(&analyst, "shop", text);
+        assert!(!body["result"].to_string().contains('@'), "{body}");
+    }
+    for text in [
+        "SELECT email FROM customers",
+        "SELECT name FROM customers ORDER BY email",
+        "SELECT count(*) FROM customers WHERE email LIKE 'a%'",
+        "SELECT max(customers.email) FROM customers",
+    ] {
+        let body = sql(&analyst, "shop", text);
+        let unknown = sql(&analyst, "shop", &text.replace("email", "emall"));
+        assert_eq!(body["status"], "refused", "{text}");
+        assert_eq!(body["result"]["error"]["code"], unknown["result"]["error"]["code"], "as if it did not exist");
+    }
+    let admin = demo().client("root", "admin");
+    assert!(sql(&admin, "shop", "SELECT email FROM customers LIMIT 1").to_string().contains('@'));
+}
+
+#[test]
+fn a_row_filter_applies_everywhere_and_is_said() {
+    let agent = demo().client("robo", "agent");
+    let body = sql(&agent, "sales", "SELECT DISTINCT region FROM sales_orders");
+    assert_eq!(rows(&body), &vec![json!(["EMEA"])]);
+    assert_eq!(body["filtered_by"], json!(["sales_orders"]));
+    let reply = agent.post("/datasets/sales/query", &json!({ "sql": "SELECT count(*) FROM sales_orders" }));
+    assert_eq!(reply.header("x-gatehouse-filtered-by"), "sales_orders");
+    let all = sql(&demo().client("ann", "analyst"), "sales", "SELECT count(*) FROM sales_orders");
+    assert!(rows(&reply.json())[0][0].as_u64() < rows(&all)[0][0].as_u64());
+    let counted = agent.get("/datasets/sales/schema").json();
+    let orders = counted["tables"].as_array().unwrap().iter().find(|t| t["name"] == "sales_orders").unwrap();
+    assert_eq!(orders["row_count"], rows(&reply.json())[0][0], "no count of rows that it may not see");
+    // An answer about what it may not see does not claim that there is none.
+    let asked = agent.ask("sales", "how many orders are in region APAC?");
+    assert_eq!(asked["filtered_by"].as_array().map(Vec::len).unwrap_or(0), usize::from(asked["status"] == "succeeded"));
+}
+
+#[test]
+fn a_role_without_a_contract_sees_nothing() {
+    let device = demo().client("sensor", "device");
+    assert_eq!(device.get("/datasets").json()["datasets"], json!([]));
+    assert_eq!(device.post("/datasets/shop/query", &json!({ "sql": "SELECT 1" })).status, 404);
+}
+
+/// A server over one CSV with one contract, which tests then change.
+fn small() -> Server {
+    server()
+        .file(
+            "datasets/registry.json",
+            r#"{"version":"1","datasets":[{"id":"cars","name":"Cars","files":[{"path":"cars.csv","table":"cars"}]}]}"#,
+        )
+        .file("datasets/cars.csv", "id,model,owner_email,price\n1,Astra,a@x.org,100\n2,Corsa,b@x.org,200\n")
+        .file("contracts/cars.yaml", &contract("[READ]", "[owner_email]"))
+        .start()
+}
+
+fn contract(ops: &str, hide: &str) -> String {
+    format!(
+        "version: \"1\"\nresource: cars\nsource: cars\ntable: cars\nkey: [id]\nfields:\n  - {{name: id, type: integer}}\n  \
+         - {{name: model, type: string}}\n  - {{name: owner_email, type: string, pii: true}}\n  \
+         - {{name: price, type: integer}}\nroles:\n  analyst: {{ops: {ops}, hide: {hide}}}\n"
+    )
+}
+
+/// Asks until the answer is as wanted: a reload takes up to half a second.
+fn until(client: &Client, text: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+    let start = Instant::now();
+    loop {
+        let body = sql(client, "cars", text);
+        if wanted(&body) || start.elapsed() > Duration::from_secs(10) {
+            return body;
+        }
+    }
+}
+
+#[test]
+fn a_changed_contract_is_in_force_without_a_restart_and_a_broken_one_is_not() {
+    let server = small();
+    let analyst = server.client("ann", "analyst");
+    let first = sql(&analyst, "cars", "SELECT * FROM cars ORDER BY id");
+    assert_eq!(first["result"]["columns"], json!(["id", "model", "price"]));
+
+    let path = server.data().join("contracts/cars.yaml");
+    std::fs::write(&path, contract("[READ]", "[owner_email, price]")).unwrap();
+    let body = until(&analyst, "SELECT * FROM cars", |b| b["result"]["columns"] == json!(["id", "model"]));
+    assert_eq!(body["result"]["columns"], json!(["id", "model"]));
+
+    // What was read before keeps nothing that is hidden now.
+    let old = analyst.get(&format!("/runs/{}", first["run_id"].as_str().unwrap())).json();
+    assert_eq!(old["result"]["rows"], json!([]), "{old}");
+
+    std::fs::write(&path, "version: \"1\"\nresource: cars\ntypo: true\n").unwrap();
+    let start = Instant::now();
+    let degraded = || server.stranger().get("/healthz").json()["dependencies"]["contracts"]["status"] == "degraded";
+    while !degraded() && start.elapsed() < Duration::from_secs(10) {}
+    assert!(degraded());
+    assert_eq!(sql(&analyst, "cars", "SELECT * FROM cars")["result"]["columns"], json!(["id", "model"]), "last good");
+}
+
+#[test]
+fn a_broken_contract_at_start_keeps_the_house_shut_and_all_problems_are_told() {
+    let said = server()
+        .file("contracts/a.yaml", "version: \"1\"\nresource: a\nbad_key: 1\n")
+        .file("contracts/b.yaml", "version: \"9\"\nresource: b\n")
+        .try_start()
+        .err()
+        .expect("a refusal");
+    assert!(said.contains("a.yaml") && said.contains("b.yaml"), "{said}");
+}
+
+#[test]
+fn contracts_can_be_drafted_checked_and_shown() {
+    let server = small();
+    std::fs::remove_file(server.data().join("contracts/cars.yaml")).unwrap();
+    let admin = server.client("root", "admin");
+    assert_eq!(sql(&admin, "cars", "SELECT count(*) FROM cars")["status"], "succeeded", "admins need no contract");
+
+    assert!(server.command(&["contracts", "init", "cars"]).status.success());
+    let draft = std::fs::read_to_string(server.data().join("contracts/cars.yaml")).unwrap();
+    assert!(draft.contains("owner_email") && draft.contains("pii: true"), "{draft}");
+    let checked = server.command(&["contracts", "check"]);
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
+    let shown = server.command(&["contracts", "show", "cars", "--role", "analyst"]);
+    let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    assert_eq!(shown["ops_allowed"], json!(["READ"]));
+    let email = shown["fields"].as_array().unwrap().iter().find(|f| f["name"] == "owner_email");
+    assert!(email.is_none_or(|f| f["readable"] == false), "{shown}");
+    assert_eq!(server.command(&["contracts", "show", "cars", "--role", "nobody"]).status.code(), Some(5));
+
+    std::fs::write(server.data().join("datasets/cars.csv"), "id,model\n1,Astra\n").unwrap();
+    let drift = server.command(&["contracts", "check"]);
+    assert!(!drift.status.success() && String::from_utf8_lossy(&drift.stdout).contains("price"));
+}

@@ -1,0 +1,142 @@
+//! Conditions: what each compares, and with what.
+
+use super::Binder;
+use crate::offline::catalog::{Catalog, ColumnId, ColumnKind, TableId};
+use crate::offline::draft::{Bound, Filter, Left, Noun, Thing};
+use crate::offline::query::{BoundBy, BoundFilter, Item, Query, RelatedRows, Test, Trouble};
+use crate::offline::values::Owned;
+use domain::plan::Operator;
+
+impl Binder<'_> {
+    pub(super) fn filter(&mut self, filter: &Filter, query: &Query) -> Result<BoundFilter, Trouble> {
+        let catalog = self.catalog();
+        Ok(match filter {
+            Filter::Compare { left, op, bound, text } => self.compare(left, *op, bound, text, query)?,
+            Filter::Values { all: true, negated: false, text, .. } if query.items.iter().any(is_category(catalog)) => {
+                return Err(Trouble::Unbound(text.replace(" or ", " and ")));
+            }
+            Filter::Values { options, column, negated, text, near, .. } => {
+                self.values(options, column.as_ref(), *negated, text, *near)?
+            }
+            Filter::Text { column, pattern, like, negated } => {
+                let thing = self.thing(column, |_, _| true)?;
+                let column = thing.column().ok_or_else(|| Trouble::Unbound(pattern.clone()))?;
+                BoundFilter::of(
+                    self.catalog(),
+                    column,
+                    Test::Text { pattern: pattern.clone(), like: *like, negated: *negated },
+                )
+            }
+            Filter::Time { when, column, near } => {
+                let column = match column {
+                    Some(noun) => self.thing(noun, |_, _| true)?.column(),
+                    None => None,
+                };
+                // A sum happens when what is summed up does; rows that are counted may be told by others.
+                let timed = near.filter(|t| !catalog.time_columns(*t).is_empty());
+                let near = query.summed(catalog).or(timed).or(query.measured(catalog)).or(self.draft.subject);
+                let column = self.time_column(near, column, "date")?;
+                let range = self.range(when, column)?;
+                BoundFilter::of(self.catalog(), column, Test::Time(range))
+            }
+            Filter::Flag { column, value } => {
+                let flag = |catalog: &Catalog, t: Thing| {
+                    t.column().is_some_and(|c| catalog.column(c).kind == ColumnKind::Flag)
+                };
+                let thing = self.thing(column, flag)?;
+                let column = thing.column().ok_or_else(|| Trouble::Unbound(column.text.clone()))?;
+                BoundFilter::of(self.catalog(), column, Test::Flag(*value))
+            }
+            Filter::Missing { column, present } => {
+                let thing = self.thing(column, |_, _| true)?;
+                let column = thing.column().ok_or_else(|| Trouble::Unbound(column.text.clone()))?;
+                let no =
+                    ["no", "none", "n"].iter().flat_map(|no| self.index.values.exact(no)).find(|o| o.column == column);
+                let test = match no {
+                    Some(no) => Test::In { values: vec![no.value.clone()], negated: *present },
+                    None => Test::Missing { present: *present },
+                };
+                BoundFilter::of(self.catalog(), column, test)
+            }
+            Filter::Related { table, negated, count, inner } => {
+                let mut bound = Vec::new();
+                for filter in inner {
+                    bound.push(self.filter(filter, query)?);
+                }
+                let related = RelatedRows { table: *table, negated: *negated, count: *count, inner: bound };
+                BoundFilter { table: *table, test: Test::Related(related), column: None }
+            }
+        })
+    }
+
+    fn compare(
+        &mut self,
+        left: &Left,
+        op: Operator,
+        bound: &Bound,
+        text: &str,
+        query: &Query,
+    ) -> Result<BoundFilter, Trouble> {
+        let (function, thing) = match left {
+            Left::Column(noun) => (None, self.thing(noun, |_, _| true)?),
+            Left::Aggregate(function, noun) => (Some(*function), self.thing(noun, |_, _| true)?),
+            Left::Measured(measures) => match self.measured(measures, query)? {
+                BoundBy::Thing(thing) => (None, thing),
+                _ => return Err(Trouble::Unbound(text.to_owned())),
+            },
+            Left::Money => {
+                let near = self.draft.subject.or_else(|| query.measured(self.catalog()));
+                let Some(table) = near else { return Err(Trouble::Unbound(text.to_owned())) };
+                let money = ["amount", "price", "total", "cost", "revenue", "value", "fee", "salary"];
+                let column = self.measure_column(table, &money);
+                (None, Thing::Column(column.ok_or_else(|| Trouble::Unbound(text.to_owned()))?))
+            }
+        };
+        let table = thing.table(self.catalog());
+        let test = match (function, bound) {
+            (None, Bound::Number(number)) => Test::Compare(thing, op, vec![number.to_value()]),
+            (None, Bound::Range(low, high)) => Test::Compare(thing, op, vec![low.to_value(), high.to_value()]),
+            (None, Bound::Aggregate(function)) => Test::Against(thing, op, *function),
+            (Some(function), Bound::Number(number)) => Test::Having(function, thing, op, number.to_value()),
+            (Some(_), _) => return Err(Trouble::Unbound(text.to_owned())),
+        };
+        Ok(BoundFilter { table, test, column: thing.column() })
+    }
+
+    /// All options must be values of one column: the one named, else the one nearest to the subject.
+    fn values(
+        &mut self,
+        options: &[Vec<Owned>],
+        column: Option<&Noun>,
+        negated: bool,
+        text: &str,
+        near: Option<TableId>,
+    ) -> Result<BoundFilter, Trouble> {
+        let catalog = self.catalog();
+        let owners = options.iter().flatten().map(|o| o.column);
+        let common = |c: &ColumnId| options.iter().all(|any| any.iter().any(|o| o.column == *c));
+        let mut candidates: Vec<(Thing, f32)> = Vec::new();
+        for owner in owners.filter(common) {
+            let thing = Thing::Column(owner);
+            let named = column.and_then(|n| n.things.iter().find(|(t, _)| *t == thing)).map(|(_, w)| *w);
+            if candidates.iter().any(|(t, _)| *t == thing) || (column.is_some() && named.is_none()) {
+                continue;
+            }
+            let beside = if near == Some(catalog.column(owner).table) { 0.2 } else { 0.0 };
+            candidates.push((thing, named.unwrap_or(1.0) + beside));
+        }
+        let noun =
+            Noun { text: text.to_owned(), tables: Vec::new(), things: candidates, owner: column.and_then(|n| n.owner) };
+        let thing = self.thing(&noun, |_, _| true)?;
+        let column = thing.column().ok_or_else(|| Trouble::Unbound(text.to_owned()))?;
+        let pick =
+            |any: &Vec<Owned>| any.iter().filter(|o| o.column == column).map(|o| o.value.clone()).collect::<Vec<_>>();
+        let values: Vec<String> = options.iter().flat_map(pick).collect();
+        Ok(BoundFilter::of(self.catalog(), column, Test::In { values, negated }))
+    }
+}
+
+/// A value that many rows share: "studios with films by A and B" asks for both, not for either.
+fn is_category(catalog: &Catalog) -> impl Fn(&Item) -> bool {
+    |item| matches!(item, Item::Column(c) if !catalog.table(catalog.column(*c).table).display.contains(c) && catalog.column(*c).kind == ColumnKind::Text)
+}

@@ -1,0 +1,195 @@
+//! Typed binding: each noun to one column, each number, moment and value to the column it is about.
+
+mod filters;
+mod nouns;
+mod time;
+
+use super::Index;
+use super::catalog::{Catalog, ColumnId, TableId};
+use super::draft::{Asked, By, Draft, Filter, Key, Left, Noun, Thing};
+use super::query::{BoundBy, BoundKey, BoundOrder, Item, Pick, Query, Trouble};
+use domain::plan::AggregateFn;
+use jiff::civil::Date;
+
+pub(crate) struct Binder<'a> {
+    index: &'a Index,
+    draft: &'a Draft,
+    today: Date,
+    /// What a clarification has settled.
+    choices: &'a [Pick],
+    in_play: Vec<TableId>,
+    notes: Vec<String>,
+}
+
+/// Ties a draft to the schema.
+pub(crate) fn bind(index: &Index, draft: &Draft, today: Date, choices: &[Pick]) -> Result<Query, Trouble> {
+    let in_play = nouns::in_play(index, draft);
+    Binder { index, draft, today, choices, in_play, notes: Vec::new() }.query()
+}
+
+impl Binder<'_> {
+    fn catalog(&self) -> &Catalog {
+        &self.index.catalog
+    }
+
+    fn query(mut self) -> Result<Query, Trouble> {
+        let mut query = Query {
+            subject: self.draft.subject,
+            limit: self.draft.limit,
+            distinct: self.draft.distinct,
+            ..Query::default()
+        };
+        for key in &self.draft.keys {
+            let key = self.key(key)?;
+            query.keys.push(key);
+        }
+        for asked in &self.draft.asked {
+            self.asked(asked, &mut query)?;
+        }
+        for order in &self.draft.orders {
+            let by = self.by(&order.by, &query)?;
+            query.orders.push(BoundOrder { by, direction: order.direction, shown: order.shown });
+        }
+        if let Some(direction) = self.draft.ranked {
+            let settled = |p: &Pick| if let Pick::Ranking(by) = p { Some(by.clone()) } else { None };
+            let by = self.choices.iter().find_map(settled).ok_or(Trouble::RankedByWhat(self.draft.subject))?;
+            query.orders.push(BoundOrder { by, direction, shown: true });
+        }
+        for filter in &self.draft.filters {
+            let filter = self.filter(filter, &query)?;
+            query.filters.push(filter);
+        }
+        self.buckets(&mut query)?;
+        query.notes = self.notes;
+        Ok(query)
+    }
+
+    fn asked(&mut self, asked: &Asked, query: &mut Query) -> Result<(), Trouble> {
+        let item = match asked {
+            Asked::Entity { table, brief } => Item::Entity(*table, *brief),
+            Asked::CountRows(table) => Item::Count(*table),
+            Asked::CountDistinct(noun) => {
+                let thing = self.thing(noun, |_, _| true)?;
+                Item::CountDistinct(thing.column().ok_or_else(|| Trouble::Unbound(noun.text.clone()))?)
+            }
+            Asked::Aggregate(function, noun) => Item::Aggregate(*function, self.thing(noun, |_, _| true)?),
+            Asked::Column(noun) => {
+                let thing = self.thing(noun, |_, _| true)?;
+                self.plain(noun, thing)?
+            }
+        };
+        query.items.push(item);
+        Ok(())
+    }
+
+    /// A measure that is asked for per something, or as a product, is added up where that makes sense.
+    fn plain(&mut self, noun: &Noun, thing: Thing) -> Result<Item, Trouble> {
+        let catalog = self.catalog();
+        let per_other = self.draft.keys.iter().any(|k| match k {
+            Key::Entity(table) => *table != thing.table(catalog),
+            Key::Column(_) | Key::Bucket(_) => true,
+        });
+        let ranked = !self.draft.orders.is_empty();
+        let alone = self.draft.asked.len() == 1 && !ranked;
+        let Thing::Column(column) = thing else { return Ok(Item::Aggregate(AggregateFn::Sum, thing)) };
+        if !thing.is_measure(catalog) {
+            return Ok(Item::Column(column));
+        }
+        if let (Some(table), true) = (noun.table(), self.draft.filters.iter().any(is_money)) {
+            return Ok(Item::Entity(table, false));
+        }
+        if per_other || (alone && self.asks_for_total(noun, column)) {
+            if thing.is_additive(catalog) {
+                return Ok(Item::Aggregate(AggregateFn::Sum, thing));
+            }
+            let settled =
+                |p: &Pick| if let Pick::Function(text, f) = p { (*text == noun.text).then_some(*f) } else { None };
+            if let Some(function) = self.choices.iter().find_map(settled) {
+                return Ok(Item::Aggregate(function, thing));
+            }
+            if per_other && !self.draft.has_aggregate() {
+                return Err(Trouble::WhichAggregate(noun.text.clone(), thing));
+            }
+        }
+        Ok(Item::Column(column))
+    }
+
+    /// "the total amount", "revenue in 2024": one figure, not a list of them.
+    fn asks_for_total(&self, noun: &Noun, column: ColumnId) -> bool {
+        let total = noun.text.split(' ').next().is_some_and(|w| w == "total");
+        let listed = self.draft.subject.is_some() && noun.owner.is_some();
+        self.catalog().column(column).is_additive() && (total || !listed)
+    }
+
+    fn key(&mut self, key: &Key) -> Result<BoundKey, Trouble> {
+        Ok(match key {
+            Key::Entity(table) => BoundKey::Entity(*table),
+            Key::Bucket(unit) => BoundKey::Bucket(*unit, None),
+            Key::Column(noun) => {
+                let thing = self.thing(noun, |catalog, t| !t.is_measure(catalog))?;
+                let column = thing.column().ok_or_else(|| Trouble::Unbound(noun.text.clone()))?;
+                BoundKey::Column(column)
+            }
+        })
+    }
+
+    fn by(&mut self, by: &By, query: &Query) -> Result<BoundBy, Trouble> {
+        Ok(match by {
+            By::Column(noun) => BoundBy::Thing(self.thing(noun, |_, _| true)?),
+            By::Aggregate(function, noun) => BoundBy::Aggregate(*function, self.thing(noun, |_, _| true)?),
+            By::Rows(table) => BoundBy::Rows(*table),
+            By::Occurrences => self.occurrences(query)?,
+            By::Measured(measures) => self.measured(measures, query)?,
+            By::Time => {
+                let near = query.measured(self.catalog()).or(self.draft.subject);
+                BoundBy::Thing(Thing::Column(self.time_column(near, None, "date")?))
+            }
+            By::Shown => BoundBy::Shown,
+            By::Figure => BoundBy::Figure,
+        })
+    }
+
+    /// "the most common colour of products" counts products; what is unique in its table can't be common.
+    fn occurrences(&self, query: &Query) -> Result<BoundBy, Trouble> {
+        let catalog = self.catalog();
+        let related = self.draft.filters.iter().find_map(|f| match f {
+            Filter::Related { table, negated: false, count: None, .. } => Some(*table),
+            _ => None,
+        });
+        if let Some(table) = related {
+            return Ok(BoundBy::Rows(table));
+        }
+        let unique = |item: &Item| match item {
+            Item::Column(c) => {
+                let table = catalog.table(catalog.column(*c).table);
+                table.key == Some(*c) || table.display.contains(c) || table.columns.len() <= 2
+            }
+            _ => true,
+        };
+        if query.items.iter().any(unique) {
+            return Err(Trouble::Unbound("most common".to_owned()));
+        }
+        Ok(BoundBy::Occurrences)
+    }
+
+    /// The subject's column for "cheapest" and the like; for ages also a date of birth.
+    fn measured(&mut self, measures: &[&str], query: &Query) -> Result<BoundBy, Trouble> {
+        let subject = self.draft.subject.or_else(|| query.measured(self.catalog()));
+        let Some(table) = subject else { return Err(Trouble::Unbound(measures.join(" or "))) };
+        let column = self.measure_column(table, measures);
+        column.map(|c| BoundBy::Thing(Thing::Column(c))).ok_or_else(|| Trouble::Unbound(measures.join(" or ")))
+    }
+
+    fn measure_column(&self, table: TableId, measures: &[&str]) -> Option<ColumnId> {
+        let catalog = self.catalog();
+        let named = |c: &&ColumnId| catalog.column(**c).words.iter().any(|w| measures.contains(&w.as_str()));
+        let mut found = catalog.table(table).columns.iter().filter(|c| catalog.column(**c).is_measure()).filter(named);
+        let only = found.next()?;
+        found.next().is_none().then_some(*only)
+    }
+}
+
+/// "over $1,000" is said of single rows.
+fn is_money(filter: &Filter) -> bool {
+    matches!(filter, Filter::Compare { left: Left::Money, .. })
+}

@@ -1,0 +1,100 @@
+//! The one column that a noun stands for, in the light of everything else that is named.
+
+use super::Binder;
+use crate::offline::Index;
+use crate::offline::catalog::{Catalog, TableId};
+use crate::offline::draft::{Asked, Draft, Filter, Key, Noun, Thing};
+use crate::offline::joins::distance;
+use crate::offline::query::{Pick, Trouble};
+use crate::offline::values::Owned;
+
+/// Candidates nearer than this are a tie.
+const MARGIN: f32 = 0.04;
+
+/// Tables that take part for certain, which is what unclear nouns are read in the light of.
+pub(super) fn in_play(index: &Index, draft: &Draft) -> Vec<TableId> {
+    let catalog = &index.catalog;
+    let mut tables: Vec<TableId> = draft.subject.into_iter().collect();
+    let mut nouns: Vec<&Noun> = Vec::new();
+    for asked in &draft.asked {
+        match asked {
+            Asked::Entity { table, .. } | Asked::CountRows(table) => tables.push(*table),
+            Asked::Column(noun) | Asked::CountDistinct(noun) | Asked::Aggregate(_, noun) => nouns.push(noun),
+        }
+    }
+    for key in &draft.keys {
+        match key {
+            Key::Entity(table) => tables.push(*table),
+            Key::Column(noun) => nouns.push(noun),
+            Key::Bucket(_) => {}
+        }
+    }
+    for filter in &draft.filters {
+        match filter {
+            Filter::Related { table, .. } => tables.push(*table),
+            Filter::Values { options, column: None, .. } => {
+                let owners = |o: &Vec<Owned>| o.iter().map(|o| catalog.column(o.column).table).collect::<Vec<_>>();
+                tables.extend(options.first().map(owners).filter(|o| o.len() == 1).unwrap_or_default());
+            }
+            _ => {}
+        }
+    }
+    tables.extend(nouns.iter().filter_map(|n| n.owner));
+    let certain = |n: &&Noun| matches!(n.things.as_slice(), [(_, w)] if *w >= 0.8);
+    tables.extend(nouns.into_iter().filter(certain).flat_map(|n| n.things.iter().map(|(t, _)| t.table(catalog))));
+    tables.sort();
+    tables.dedup();
+    tables
+}
+
+impl Binder<'_> {
+    /// The one thing that a noun stands for here.
+    pub(super) fn thing(&self, noun: &Noun, fits: impl Fn(&Catalog, Thing) -> bool) -> Result<Thing, Trouble> {
+        let settled =
+            |p: &Pick| if let Pick::Thing(text, thing) = p { (*text == noun.text).then_some(*thing) } else { None };
+        if let Some(thing) = self.choices.iter().find_map(settled) {
+            return Ok(thing);
+        }
+        let mut scored: Vec<(Thing, f32)> = noun
+            .things
+            .iter()
+            .filter(|(t, _)| fits(self.catalog(), *t))
+            .map(|(t, w)| (*t, self.score(noun, *t, *w)))
+            .collect();
+        scored.sort_by(|a, b| b.1.total_cmp(&a.1));
+        match scored.as_slice() {
+            [] => Err(Trouble::Unbound(noun.text.clone())),
+            [(only, _)] => Ok(*only),
+            [(best, high), (next, low), ..] if high - low < MARGIN && !self.same(*best, *next) => {
+                let close = scored.iter().filter(|(_, s)| high - s < MARGIN).map(|(t, _)| *t).take(3).collect();
+                Err(Trouble::Ambiguous(noun.text.clone(), close))
+            }
+            [(best, _), ..] => Ok(*best),
+        }
+    }
+
+    fn score(&self, noun: &Noun, thing: Thing, weight: f32) -> f32 {
+        let catalog = self.catalog();
+        let table = thing.table(catalog);
+        let owner = if noun.owner == Some(table) { 0.6 } else { 0.0 };
+        let subject = if self.draft.subject == Some(table) { 0.2 } else { 0.0 };
+        let near = self.in_play.iter().filter_map(|t| distance(catalog, *t, table)).min();
+        let distance = match near {
+            Some(steps) => 0.08 * steps as f32,
+            None if self.in_play.is_empty() => 0.0,
+            None => 1.0,
+        };
+        weight + owner + subject - distance
+    }
+
+    /// Two columns that a key ties together hold the same values.
+    fn same(&self, a: Thing, b: Thing) -> bool {
+        let (Some(a), Some(b)) = (a.column(), b.column()) else { return false };
+        let (a, b) = (self.catalog().column(a), self.catalog().column(b));
+        self.catalog().edges.iter().any(|e| {
+            let pair = |m: &str, o: &str| e.on.iter().any(|(x, y)| x == m && y == o);
+            (e.many == a.table && e.one == b.table && pair(&a.name, &b.name))
+                || (e.many == b.table && e.one == a.table && pair(&b.name, &a.name))
+        })
+    }
+}

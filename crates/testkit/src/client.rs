@@ -1,0 +1,126 @@
+//! A plain HTTP client that shows what came back, whatever the status.
+
+use serde_json::Value;
+use std::io::Read;
+use ureq::Agent;
+use ureq::http::{HeaderMap, Method, Request};
+
+#[derive(Clone)]
+pub struct Client {
+    agent: Agent,
+    url: String,
+    headers: Vec<(String, String)>,
+}
+
+/// A reply, read to its end.
+#[derive(Debug)]
+pub struct Reply {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+}
+
+/// One server-sent event.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    pub id: String,
+    pub name: String,
+    pub data: Value,
+}
+
+impl Client {
+    pub fn new(url: &str) -> Self {
+        let config = Agent::config_builder().http_status_as_error(false).max_redirects(0).build();
+        Self { agent: config.into(), url: url.into(), headers: Vec::new() }
+    }
+
+    pub fn bearer(self, token: &str) -> Self {
+        self.header("authorization", &format!("Bearer {token}"))
+    }
+
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    pub fn get(&self, path: &str) -> Reply {
+        self.send(Method::GET, path, Vec::new())
+    }
+
+    pub fn delete(&self, path: &str) -> Reply {
+        self.send(Method::DELETE, path, Vec::new())
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> Reply {
+        self.send(Method::POST, path, body.to_string().into_bytes())
+    }
+
+    pub fn send(&self, method: Method, path: &str, body: Vec<u8>) -> Reply {
+        let mut reply = self.open(method, path, body);
+        let mut body = Vec::new();
+        reply.body_mut().as_reader().read_to_end(&mut body).expect("the whole body");
+        Reply { status: reply.status().as_u16(), headers: reply.headers().clone(), body }
+    }
+
+    /// The reply as soon as its headers are there, for streams.
+    pub fn open(&self, method: Method, path: &str, body: Vec<u8>) -> ureq::http::Response<ureq::Body> {
+        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.url));
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        self.agent.run(request.body(body).expect("a request")).expect("an answer")
+    }
+
+    /// Asks in words, as `POST /chat`.
+    pub fn ask(&self, dataset: &str, message: &str) -> Value {
+        let reply = self.post("/chat", &serde_json::json!({ "dataset_id": dataset, "message": message }));
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        reply.json()
+    }
+
+    /// The events of a stream, to its end.
+    pub fn events(&self, path: &str, body: &Value) -> Vec<Event> {
+        let reply = self.post(path, body);
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        reply.events()
+    }
+}
+
+impl Reply {
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|e| panic!("not JSON ({e}): {}", self.text()))
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|v| v.to_str().ok()).unwrap_or_default()
+    }
+
+    /// `error.code` of the open envelope.
+    pub fn code(&self) -> String {
+        let json = self.json();
+        json.pointer("/error/code")
+            .or(json.pointer("/result/error/code"))
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .into()
+    }
+
+    pub fn events(&self) -> Vec<Event> {
+        let text = self.text();
+        let field = |block: &str, name: &str| {
+            block.lines().find_map(|l| l.strip_prefix(name)).map(|v| v.trim().to_owned()).unwrap_or_default()
+        };
+        text.split("\n\n")
+            .filter(|block| block.contains("event:"))
+            .map(|block| Event {
+                id: field(block, "id:"),
+                name: field(block, "event:"),
+                data: serde_json::from_str(&field(block, "data:")).expect("JSON in an event"),
+            })
+            .collect()
+    }
+}

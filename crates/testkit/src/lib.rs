@@ -1,0 +1,9 @@
+//! Tests only: real servers on ports of the system's choice, and clients to talk to them.
+//!
+//! Everything here panics with a message when it fails: that is what a test wants.
+
+mod client;
+mod server;
+
+pub use client::{Client, Event, Reply};
+pub use server::{Server, ServerBuilder};
