@@ -71,7 +71,7 @@ impl Kind {
             Self::SqlPolicy          => row(400, 2, true,  POLICY,     "write one read-only query over the tables of the schema"),
             Self::NotUnderstood      => row(400, 2, true,  VALIDATION, "ask with the names of tables and columns"),
             Self::Unauthenticated    => row(401, 3, false, VALIDATION, "send a valid token as `Authorization: Bearer …`"),
-            Self::Forbidden          => row(403, 4, true,  POLICY,     "ask whoever keeps the contracts for access"),
+            Self::Forbidden          => row(403, 4, true,  VALIDATION, "ask whoever keeps the contracts for access"),
             Self::NotFound           => row(404, 5, true,  VALIDATION, "list what exists and use one of those names"),
             Self::Conflict           => row(409, 6, false, VALIDATION, "read the current state and try again"),
             Self::TooLarge           => row(413, 2, true,  VALIDATION, "send less"),

@@ -166,6 +166,10 @@ impl Worker {
         }
     }
 
+    pub fn is_alive(&mut self) -> bool {
+        self.jailed.try_wait().is_none()
+    }
+
     /// Ends the worker with everything in it.
     pub fn kill(&mut self) {
         self.jailed.kill();

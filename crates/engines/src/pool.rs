@@ -170,6 +170,8 @@ impl Engines {
             match self.take_idle(key) {
                 // One that opened an older state of the data would read a mixture of both.
                 Some(worker) if worker.data_version != data_version => bury(worker),
+                // One that died while nobody used it costs nobody a request.
+                Some(mut worker) if !worker.is_alive() => bury(worker),
                 Some(worker) => return Ok(worker),
                 None => return Worker::start(self.shared.sandbox.clone(), source, self.shared.settings.jail).await,
             }

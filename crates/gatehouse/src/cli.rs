@@ -19,8 +19,8 @@ Examples:
   gatehouse contracts init sales              safe contracts for a source
   gatehouse doctor                            does everything hold?
 
-Exit codes: 0 done, 1 our fault, 2 bad input or configuration, 4 not allowed, 5 not found,
-            8 time or memory ran out, 9 not available now";
+Exit codes: 0 done, 1 our fault or a check that failed, 2 bad input or configuration,
+            5 not found, 8 time or memory ran out, 9 not available now";
 
 #[derive(Subcommand)]
 pub enum Command {

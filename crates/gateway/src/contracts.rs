@@ -6,7 +6,7 @@
 use arc_swap::ArcSwap;
 use ledger::{AuditEvent, Ledger};
 use policy::Policy;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -89,9 +89,11 @@ impl Contracts {
 type Files = BTreeMap<String, String>;
 
 /// The policy, or the files at fault and what is wrong with them.
-fn load(files: &Files) -> Result<Policy, (Vec<String>, Vec<String>)> {
-    Policy::load(files.iter().map(|(name, text)| (name.clone(), text.clone())))
-        .map_err(|errors| errors.iter().map(|e| (e.file.clone(), e.to_string())).unzip())
+fn load(files: &Files) -> Result<Policy, (BTreeSet<String>, Vec<String>)> {
+    Policy::load(files.iter().map(|(name, text)| (name.clone(), text.clone()))).map_err(|errors| {
+        let broken: BTreeSet<String> = errors.iter().map(|e| e.file.clone()).collect();
+        (broken, errors.iter().map(ToString::to_string).collect())
+    })
 }
 
 /// Replaces broken files by their last good text, or leaves them out, until the rest holds together.

@@ -14,7 +14,7 @@ use crate::active::{Event, Stage, Watch};
 use crate::house::House;
 use crate::planning::Planned;
 use crate::{answer, rows};
-use domain::{Ask, Caller, Clarification, Fault, Outcome, Proposal, Rows, Run, Status, Timings, Wish};
+use domain::{Ask, Caller, Clarification, Fault, Outcome, Proposal, Purpose, Rows, Run, Status, Timings, Wish};
 use engines::Executed;
 use jiff::Timestamp;
 use policy::Approved;
@@ -116,7 +116,7 @@ impl House {
             Wish::Proposal(proposal) => proposal.clone(),
             Wish::Question { text, history } => {
                 let start = Instant::now();
-                let planned = self.plan_question(caller, &ask.source, text, history).await;
+                let planned = self.plan_question(caller, ask.door, &ask.source, text, history).await;
                 run.timings.plan_ms = milliseconds(start);
                 run.planner = Some(self.planning.name().to_owned());
                 run.cost_usd = Some(0.0);
@@ -173,13 +173,9 @@ impl House {
     /// Record: required before the reply. A run that cannot be recorded did not happen for the caller.
     async fn record(&self, run: &Run) -> Result<(), Fault> {
         self.metrics.ran(run);
-        tracing::info!(
-            run_id = %run.run_id, request_id = %run.request_id, actor = run.actor, role = run.role,
-            door = run.door.as_str(), purpose = run.purpose.as_str(), dataset = run.dataset_id,
-            status = run.status.as_str(), code = run.error_json.as_ref().map(|f| f.code.as_str()),
-            plan_ms = run.timings.plan_ms, check_ms = run.timings.check_ms, run_ms = run.timings.run_ms,
-            "run"
-        );
+        if run.purpose == Purpose::Answer {
+            log(run);
+        }
         self.ledger.record(run).await.map_err(|error| {
             tracing::error!(%error, run_id = %run.run_id, "run cannot be recorded");
             Fault::from(error)
@@ -271,6 +267,17 @@ fn fail(run: &mut Run, status: Status, fault: Fault) {
     run.status = status;
     run.assistant_message = answer::refusal(&fault);
     run.error_json = Some(fault);
+}
+
+/// One line a run. Samples and values are read in dozens: they are on record, and need none.
+fn log(run: &Run) {
+    tracing::info!(
+        run_id = %run.run_id, request_id = %run.request_id, actor = run.actor, role = run.role,
+        door = run.door.as_str(), dataset = run.dataset_id, status = run.status.as_str(),
+        code = run.error_json.as_ref().map(|f| f.code.as_str()),
+        plan_ms = run.timings.plan_ms, check_ms = run.timings.check_ms, run_ms = run.timings.run_ms,
+        "run"
+    );
 }
 
 fn milliseconds(start: Instant) -> f64 {

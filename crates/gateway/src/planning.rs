@@ -47,12 +47,13 @@ impl House {
     pub async fn plan_question(
         self: &Arc<Self>,
         caller: &Caller,
+        door: Door,
         dataset: &str,
         question: &str,
         history: &[Turn],
     ) -> Result<Planned, Fault> {
         let (_, view) = self.dataset(caller, dataset).await?;
-        let index = self.index(caller, &view).await?;
+        let index = self.index(caller, door, &view).await?;
         let question = question.to_owned();
         let history = history.to_vec();
         // Planning is pure computation: milliseconds, but not for the threads that serve everybody.
@@ -76,7 +77,7 @@ impl House {
     }
 
     /// The index over what this caller sees, built on first use.
-    pub async fn index(self: &Arc<Self>, caller: &Caller, view: &SourceSchema) -> Result<Arc<Index>, Fault> {
+    async fn index(self: &Arc<Self>, caller: &Caller, door: Door, view: &SourceSchema) -> Result<Arc<Index>, Fault> {
         let key = index_key(caller, view);
         if let Some(index) = self.planning.lock().get(&key) {
             return Ok(index.clone());
@@ -86,7 +87,7 @@ impl House {
         for (table, column, what) in offline::wanted_values(view) {
             let wanted = Wanted { table, column, what };
             // A column that cannot be read as text or compared is one that questions cannot name values of.
-            if let Some(found) = self.read_values(caller, view, &wanted, session).await? {
+            if let Some(found) = self.read_values(caller, door, view, &wanted, session).await? {
                 values.push(found);
             }
         }
@@ -102,6 +103,7 @@ impl House {
     async fn read_values(
         self: &Arc<Self>,
         caller: &Caller,
+        door: Door,
         view: &SourceSchema,
         wanted: &Wanted,
         session: SessionId,
@@ -112,7 +114,7 @@ impl House {
         };
         let proposal = Proposal::Query { source: view.source.clone(), plan: Box::new(plan) };
         let ask = Ask {
-            door: Door::Local,
+            door,
             purpose: Purpose::Index,
             source: view.source.clone(),
             wish: Wish::Proposal(proposal),

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 /// How long running statements may go on after the signal. After it they are cancelled; all in all
 /// a stop takes less than 5 s.
-const GRACE: Duration = Duration::from_secs(3);
-/// How long cancelled runs may take to be recorded.
+const GRACE: Duration = Duration::from_millis(2_500);
+/// How long cancelled runs may take to be recorded, and then replies to reach their readers.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// A server that answers.
@@ -98,14 +98,15 @@ impl Serving {
     pub async fn stop(self) {
         let house = self.house;
         house.shutdown.cancel();
-        self.handle.graceful_shutdown(Some(GRACE));
+        self.handle.graceful_shutdown(None);
         house.tasks.close();
         if tokio::time::timeout(GRACE, house.tasks.wait()).await.is_err() {
             house.active.cancel_all();
             let _ = tokio::time::timeout(LAST_WORDS, house.tasks.wait()).await;
         }
-        self.handle.shutdown();
-        let _ = self.server.await;
+        if tokio::time::timeout(LAST_WORDS, self.server).await.is_err() {
+            self.handle.shutdown();
+        }
         if let Err(error) = house.ledger.append(AuditEvent::new("server.stopped")).await {
             tracing::error!(%error, "the stop cannot be recorded");
         }

@@ -4,13 +4,14 @@
 use crate::House;
 use crate::doors::chat;
 use crate::http::identify::Identified;
-use crate::http::{HttpFault, StrictJson};
+use crate::http::{HttpFault, Path, StrictJson};
 use axum::Json;
-use axum::extract::{Path, State};
-use domain::{Caller, Fault, Kind, Proposal, Run};
+use axum::extract::State;
+use domain::{Caller, Fault, Kind, Proposal};
 use schemars::{JsonSchema, schema_for};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -75,20 +76,23 @@ pub fn all() -> [Tool; 5] {
     ]
 }
 
-/// Calls a tool for a caller. The answer is JSON that a model can read.
-pub async fn call(house: &Arc<House>, caller: &Caller, name: &str, arguments: Value) -> Result<Value, Fault> {
+/// Calls a tool for a caller. The answer is JSON that a model can read, its numbers as they are.
+pub async fn call(house: &Arc<House>, caller: &Caller, name: &str, arguments: Value) -> Result<Box<RawValue>, Fault> {
     match name {
         "list_datasets" => {
             let Nothing {} = parse(arguments)?;
-            Ok(chat::datasets::list_for(house, caller).await)
+            raw(&chat::datasets::list_for(house, caller).await)
         }
         "get_dataset_schema" => {
             let OfDataset { dataset_id } = parse(arguments)?;
-            chat::datasets::schema_for(house, caller, &dataset_id, 0).await
+            raw(&chat::datasets::schema_for(house, caller, &dataset_id, 0).await?)
         }
         "execute_query_plan" => {
             let PlanArguments { dataset_id, plan_json } = parse(arguments)?;
-            let plan = Box::new(policy::parse_plan_value(&plan_json)?);
+            let plan = match policy::parse_plan_value(&plan_json) {
+                Ok(plan) => Box::new(plan),
+                Err(fault) => return Err(chat::query::refuse(house, caller, fault).await),
+            };
             execute(house, caller, Proposal::Query { source: dataset_id, plan }).await
         }
         "execute_sql" => {
@@ -100,20 +104,20 @@ pub async fn call(house: &Arc<House>, caller: &Caller, name: &str, arguments: Va
             let id = run_id
                 .parse()
                 .map_err(|_| Fault::new(Kind::Invalid, "request.id", format!("`{run_id}` is not a run id")))?;
-            chat::runs::visible(house, caller, id).await.map(|run| body(&run))
+            raw(&chat::RunBody::of(&chat::runs::visible(house, caller, id).await?))
         }
         _ => Err(Fault::new(Kind::NotFound, "tool.unknown", format!("there is no tool `{name}`"))
             .hint("`GET /tools` lists the five there are")),
     }
 }
 
-async fn execute(house: &Arc<House>, caller: &Caller, proposal: Proposal) -> Result<Value, Fault> {
+async fn execute(house: &Arc<House>, caller: &Caller, proposal: Proposal) -> Result<Box<RawValue>, Fault> {
     let reply = chat::query::run(house, caller, proposal).await?;
-    Ok(body(&reply.run))
+    raw(&chat::RunBody::of(&reply.run))
 }
 
-fn body(run: &Run) -> Value {
-    serde_json::to_value(chat::RunBody::of(run)).unwrap_or(Value::Null)
+fn raw(answer: &impl serde::Serialize) -> Result<Box<RawValue>, Fault> {
+    serde_json::value::to_raw_value(answer).map_err(|_| Fault::internal("tool.answer"))
 }
 
 fn parse<T: DeserializeOwned>(arguments: Value) -> Result<T, Fault> {
@@ -130,6 +134,6 @@ pub async fn call_over_http(
     Identified(caller): Identified,
     Path(name): Path<String>,
     StrictJson(arguments): StrictJson<Value>,
-) -> Result<Json<Value>, HttpFault> {
+) -> Result<Json<Box<RawValue>>, HttpFault> {
     Ok(Json(call(&house, &caller, &name, arguments).await?))
 }

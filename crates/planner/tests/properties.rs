@@ -123,7 +123,7 @@ fn check(question: &str, history: &[Turn]) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
     fn any_text_is_survived(question in "\\PC{0,80}") {

@@ -2,6 +2,7 @@
 
 use crate::contract::rows::RowFilter;
 use crate::contract::{Contract, Field, Op, Role};
+use crate::names::is_quotable;
 use crate::policy::{Entry, Policy};
 use domain::{Caller, Column, SourceSchema, Table};
 
@@ -82,12 +83,12 @@ impl<'a> Reader<'a> {
                     || entry.contract.resource.eq_ignore_ascii_case(&table.name)
             })
         };
-        source.tables.iter().filter(move |table| admin && is_nameable(&table.name) && !covered(table))
+        source.tables.iter().filter(move |table| admin && is_quotable(&table.name) && !covered(table))
     }
 
     fn under_contract(&self, entry: &'a Entry) -> Option<Readable<'a>> {
         let contract = &entry.contract;
-        let table = self.source.table(&contract.table).filter(|table| is_nameable(&table.name))?;
+        let table = self.source.table(&contract.table).filter(|table| is_quotable(&table.name))?;
         if matches!(self.say(entry), Say::Nothing) {
             return None;
         }
@@ -124,7 +125,7 @@ impl<'a> Reader<'a> {
             .filter_map(|field| {
                 Some(ReadableField { name: &field.name, column: table.column(&field.name)?, field: Some(field) })
             })
-            .filter(|f| is_nameable(&f.column.name))
+            .filter(|f| is_quotable(&f.column.name))
             .collect();
         Some(readable)
     }
@@ -143,7 +144,7 @@ impl<'a> Reader<'a> {
 }
 
 fn without_contract(table: &Table) -> Readable<'_> {
-    let fields = table.columns.iter().filter(|c| is_nameable(&c.name));
+    let fields = table.columns.iter().filter(|c| is_quotable(&c.name));
     Readable {
         name: &table.name,
         table,
@@ -151,9 +152,4 @@ fn without_contract(table: &Table) -> Readable<'_> {
         fields: fields.map(|column| ReadableField { name: &column.name, column, field: None }).collect(),
         rows: Vec::new(),
     }
-}
-
-/// Names that cannot be put in double quotes as they are do not exist for us.
-fn is_nameable(name: &str) -> bool {
-    !name.is_empty() && !name.chars().any(|c| c == '"' || c == '\\' || c.is_control())
 }

@@ -9,6 +9,7 @@ mod access;
 mod approved;
 mod check;
 mod contract;
+mod names;
 mod plan;
 mod policy;
 mod sql;

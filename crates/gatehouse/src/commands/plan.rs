@@ -6,7 +6,7 @@
 use super::{flags, load};
 use crate::cli::Plan;
 use crate::print::{self, Problem};
-use domain::{Caller, Fault, Limits, Proposal, QueryPlan};
+use domain::{Caller, Door, Fault, Limits, Proposal, QueryPlan};
 use engines::{FileTable, Source, SourceKind};
 use gateway::datasets::is_sqlite;
 use gateway::{House, Planned};
@@ -53,7 +53,11 @@ pub async fn run(plan: Plan) -> Result<ExitCode, Problem> {
     let scratch = Scratch::new()?;
     let (house, dataset) = match Path::new(source).is_file() {
         true => (scratch.house()?.over(file_source(source))?, source.clone()),
-        false => (House::open(load(&flags(&plan.data))?.0)?, source.clone()),
+        false if plan.data.data.is_dir() => (House::open(load(&flags(&plan.data))?.0)?, source.clone()),
+        false => {
+            let hint = "`--source` takes a file, or a dataset of the `--data` directory";
+            return Err(Problem::usage(format!("there is no file `{source}`"), hint));
+        }
     };
     let answer = answer(&house, &Caller::new("local", &plan.role), &dataset, question).await?;
     let code = if answer.status == "answered" { ExitCode::SUCCESS } else { ExitCode::from(2) };
@@ -103,7 +107,7 @@ async fn run_batch(batch: &str, plan: &Plan) -> Result<ExitCode, Problem> {
 }
 
 async fn answer(house: &Arc<House>, caller: &Caller, dataset: &str, question: &str) -> Result<Answer, Fault> {
-    match house.plan_question(caller, dataset, question, &[]).await {
+    match house.plan_question(caller, Door::Local, dataset, question, &[]).await {
         Ok(Planned::Clarify(clarification)) => {
             Ok(Answer { message: Some(clarification.question), choices: clarification.choices, ..blank("clarify") })
         }

@@ -148,7 +148,7 @@ fn bad_requests_get_the_envelope_with_a_request_id() {
 fn a_callers_request_id_comes_back_and_a_bad_one_is_replaced() {
     let given = analyst().clone().header("x-request-id", "abc-123").get("/datasets");
     assert_eq!(given.header("x-request-id"), "abc-123");
-    let replaced = analyst().clone().header("x-request-id", "bad id\u{7f}").get("/datasets");
+    let replaced = analyst().clone().header("x-request-id", "bad id").get("/datasets");
     assert_eq!(replaced.header("x-request-id").len(), 36);
 }
 

@@ -85,9 +85,9 @@ fn a_host_that_is_not_ours_is_refused() {
 
 #[test]
 fn large_bodies_and_wrong_methods_are_refused() {
-    let client = demo().client("big", "analyst");
-    let huge = json!({ "dataset_id": "shop", "message": "x".repeat(2 * 1024 * 1024) });
-    let reply = client.post("/chat", &huge);
+    let server = server().env("GATEHOUSE_SERVER_BODY_LIMIT_BYTES", "1024").start();
+    let client = server.client("big", "analyst");
+    let reply = client.post("/chat", &json!({ "dataset_id": "shop", "message": "x".repeat(2_000) }));
     assert_eq!((reply.status, reply.code().as_str()), (413, "request.too_large"));
     let reply = client.get("/chat");
     assert_eq!((reply.status, reply.code().as_str()), (405, "request.method"));
@@ -103,6 +103,31 @@ fn one_actor_cannot_take_all_the_turns() {
     assert_eq!(limited.code(), "request.rate_limited");
     assert!(limited.header("retry-after").parse::<u64>().unwrap() >= 1);
     assert_eq!(server.client("modest", "analyst").get("/tools").status, 200, "others are served");
+}
+
+/// Over TLS real clients speak HTTP/2, which has no `Host` header.
+#[test]
+fn tls_works_with_a_real_client() {
+    let data = tempfile::tempdir().unwrap();
+    let path = |name: &str| data.path().join(name).to_str().unwrap().to_owned();
+    let (cert, key) = (path("cert.pem"), path("key.pem"));
+    let made = std::process::Command::new("openssl")
+        .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"])
+        .args(["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"])
+        .args(["-keyout", &key, "-out", &cert])
+        .output()
+        .expect("openssl to run");
+    assert!(made.status.success());
+    let server = server().env("GATEHOUSE_TLS_CERT", &cert).env("GATEHOUSE_TLS_KEY", &key).start();
+    assert!(server.url.starts_with("https://"), "{}", server.url);
+    for version in ["--http1.1", "--http2"] {
+        let output = std::process::Command::new("curl")
+            .args(["-sS", version, "--cacert", &cert, &format!("{}/healthz", server.url)])
+            .output()
+            .expect("curl to run");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(said.contains("\"status\":\"ok\""), "{version}: {said} {}", String::from_utf8_lossy(&output.stderr));
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod support;
 
 mod chat;
+mod cli;
 mod golden;
 mod identity;
 mod limits;

@@ -99,7 +99,9 @@ fn a_changed_contract_is_in_force_without_a_restart_and_a_broken_one_is_not() {
     let old = analyst.get(&format!("/runs/{}", first["run_id"].as_str().unwrap())).json();
     assert_eq!(old["result"]["rows"], json!([]), "{old}");
 
-    std::fs::write(&path, "version: \"1\"\nresource: cars\ntypo: true\n").unwrap();
+    // Two errors in one file: its last good text stays in force all the same.
+    let broken = contract("[READ]", "[no_such_field]") + "  agent: {ops: [READ], hide: [nor_this]}\n";
+    std::fs::write(&path, broken).unwrap();
     let start = Instant::now();
     let degraded = || server.stranger().get("/healthz").json()["dependencies"]["contracts"]["status"] == "degraded";
     while !degraded() && start.elapsed() < Duration::from_secs(10) {}

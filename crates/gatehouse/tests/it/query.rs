@@ -1,6 +1,6 @@
 //! Plans and SQL of the caller's own: no planner, the same path, statuses by meaning.
 
-use crate::support::{analyst, demo, rows, sql};
+use crate::support::{analyst, rows, sql};
 use serde_json::json;
 
 #[test]
@@ -74,7 +74,7 @@ fn rows_beyond_the_limit_are_cut_and_said_so() {
 #[test]
 fn published_schemas_describe_plans_and_contracts() {
     for name in ["query-plan.json", "contract.json"] {
-        let schema = demo().stranger().get(&format!("/schemas/{name}")).json();
+        let schema = analyst().get(&format!("/schemas/{name}")).json();
         assert_eq!(schema["additionalProperties"], false, "{name}");
     }
 }

@@ -30,6 +30,20 @@ fn a_caller_sees_only_its_own_runs() {
 }
 
 #[test]
+fn a_role_does_not_read_what_another_role_of_the_same_actor_ran() {
+    let admin = demo().client("two-hats", "admin");
+    let ran = sql(&admin, "shop", "SELECT email FROM customers LIMIT 1");
+    assert!(ran["result"].to_string().contains('@'));
+    let path = format!("/runs/{}", ran["run_id"].as_str().unwrap());
+    let as_analyst = demo().client("two-hats", "analyst");
+    assert!(!as_analyst.get(&path).json()["result"].to_string().contains('@'));
+    assert!(!as_analyst.get(&format!("{path}/events")).text().contains('@'));
+    let by_tool = as_analyst.post("/tools/get_run_status", &json!({ "run_id": ran["run_id"] }));
+    assert!(!by_tool.text().contains('@'));
+    assert!(admin.get(&path).json()["result"].to_string().contains('@'));
+}
+
+#[test]
 fn runs_are_listed_newest_first_filtered_and_paged() {
     let lister = demo().client("lister", "analyst");
     for question in ["customers per tier", "purple elephants", "number of orders", "products per category"] {
@@ -52,8 +66,10 @@ fn runs_are_listed_newest_first_filtered_and_paged() {
         path = format!("/runs?limit=3&cursor={cursor}");
     }
     assert_eq!(seen.len(), 4);
-    for bad in ["status=odd", "since=yesterday", "cursor=zzz", "nonsense=1"] {
-        assert_eq!(lister.get(&format!("/runs?{bad}")).status, 400, "{bad}");
+    for bad in ["status=odd", "since=yesterday", "cursor=zzz", "nonsense=1", "limit=abc"] {
+        let reply = lister.get(&format!("/runs?{bad}"));
+        assert_eq!(reply.status, 400, "{bad}");
+        assert_eq!(reply.json()["error"]["type"], "VALIDATION_ERROR", "{bad}");
     }
 }
 
@@ -72,6 +88,7 @@ fn a_run_is_cancelled_while_it_runs_and_recorded_so() {
     let client = demo().client("hasty", "analyst");
     let (run_id, mut lines) = start_endless(&client);
     let path = format!("/runs/{run_id}");
+    assert_eq!(client.get(&path).json()["status"], "running");
     assert_eq!(demo().client("eve", "analyst").delete(&path).status, 404, "not somebody else's");
     assert_eq!(client.delete(&path).status, 202);
     assert!(lines.any(|l| l.contains("\"status\":\"cancelled\"")), "the stream says so");

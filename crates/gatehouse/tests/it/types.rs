@@ -58,6 +58,13 @@ fn duckdb_values_are_exact() {
 }
 
 #[test]
+fn tools_are_as_exact_as_replies() {
+    let sql = "SELECT CAST('123456789012345678901.123456789' AS DECIMAL(38,9)) AS v";
+    let text = client().post("/tools/execute_sql", &json!({ "dataset_id": "things", "sql": sql })).text();
+    assert!(text.contains("[[123456789012345678901.123456789]]"), "{text}");
+}
+
+#[test]
 fn nested_files_and_empty_results_keep_their_types() {
     let body = sql(client(), "things", "SELECT * FROM things ORDER BY n NULLS LAST");
     assert_eq!(body["result"]["types"], json!(["integer", "list", "struct", "date"]));

@@ -29,7 +29,7 @@ pub async fn ready(State(house): State<Arc<House>>) -> Response {
         "dependencies": {
             "ledger": if ledger.is_ok() { "ok" } else { "not writable" },
             "sandbox": { "tier": sandbox.tier, "unenforced": sandbox.unenforced },
-            "contracts": { "status": if problems.is_empty() { "ok" } else { "degraded" }, "broken_files": problems.len() },
+            "contracts": { "status": if problems.is_empty() { "ok" } else { "degraded" }, "problems": problems.len() },
             "planner": house.planning.name(),
             "datasets": house.datasets.iter().count(),
         },

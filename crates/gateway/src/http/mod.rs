@@ -5,6 +5,7 @@ pub mod health;
 pub mod identify;
 mod json;
 mod page;
+mod params;
 pub mod rates;
 pub mod router;
 mod session;
@@ -12,3 +13,4 @@ mod threshold;
 
 pub use error::HttpFault;
 pub use json::StrictJson;
+pub use params::{Path, Query};

@@ -1,8 +1,8 @@
 //! The page and the published JSON Schemas.
 
-use super::HttpFault;
+use super::identify::Identified;
+use super::{HttpFault, Path};
 use axum::Json;
-use axum::extract::Path;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use domain::Kind;
@@ -28,7 +28,10 @@ fn file(path: &str) -> Result<Response, HttpFault> {
 }
 
 /// `query-plan.json` and `contract.json`, as editors and models want them.
-pub async fn json_schema(Path(name): Path<String>) -> Result<Json<serde_json::Value>, HttpFault> {
+pub async fn json_schema(
+    Identified(_): Identified,
+    Path(name): Path<String>,
+) -> Result<Json<serde_json::Value>, HttpFault> {
     match name.as_str() {
         "query-plan.json" => Ok(Json(policy::query_plan_json_schema())),
         "contract.json" => Ok(Json(policy::contract_json_schema())),

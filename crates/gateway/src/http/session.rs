@@ -1,10 +1,10 @@
 //! The page's sign-in: a one-time link, then a cookie that no script and no other site can use.
 
-use super::HttpFault;
 use super::identify::{COOKIE, Identified, cookie};
+use super::{HttpFault, Query};
 use crate::House;
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use domain::{Fault, Kind};

@@ -6,7 +6,7 @@ use super::error::{Body, error_json};
 use crate::House;
 use crate::metrics::RequestLabels;
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use domain::{Kind, RequestId};
@@ -32,7 +32,7 @@ pub async fn cross(State(house): State<Arc<House>>, mut request: Request, next: 
     request.extensions_mut().insert(KnownId(id.clone()));
     let route = request.extensions().get::<MatchedPath>().map_or("other", MatchedPath::as_str).to_owned();
     let method = request.method().to_string();
-    let response = match house.own_ground(request.headers()) {
+    let response = match house.own_ground(&request) {
         Ok(()) => next.run(request).await,
         Err(fault) => fault.into_response(),
     };
@@ -62,8 +62,11 @@ fn dress(mut response: Response, id: &RequestId) -> Response {
 
 impl House {
     /// A name that is not ours in `Host` is DNS rebinding; another origin is another site's script.
-    fn own_ground(&self, headers: &HeaderMap) -> Result<(), HttpFault> {
-        let host = headers.get(header::HOST).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    fn own_ground(&self, request: &Request) -> Result<(), HttpFault> {
+        let headers = request.headers();
+        // HTTP/2 has no `Host`: there the address itself says whom it is for.
+        let authority = request.uri().authority().map(|a| a.as_str());
+        let host = headers.get(header::HOST).and_then(|v| v.to_str().ok()).or(authority).unwrap_or_default();
         if !self.is_own_host(host) {
             let shown: String = host.chars().take(100).collect();
             let mut fault =

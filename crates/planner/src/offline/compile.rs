@@ -121,6 +121,13 @@ impl Compiler<'_> {
         let listing = matches!(shape.items.as_slice(), [Item::Entity(_, false)]);
         plan.limit = query.limit.or((listing && !shape.grouped).then_some(LISTED));
         plan.select = output.select;
+        // Which of the rows that became one would the order go by?
+        let shown = |o: &OrderItem| {
+            plan.select.iter().any(|s| s.alias.as_deref().is_some_and(|a| o.expr == Expr::field(a)) || s.expr == o.expr)
+        };
+        if plan.distinct && !plan.order_by.iter().all(shown) {
+            return Err(Trouble::Unsupported("ordering different values by something that is not shown"));
+        }
         if plan.select.is_empty() {
             return Err(Trouble::NothingAsked);
         }

@@ -34,6 +34,10 @@ pub(crate) fn condition(
         Test::Flag(value) => test(names.field(column?), Operator::Equal, Value::Bool(*value)),
         Test::Missing { present: true } => Condition::IsNotNull(names.field(column?)),
         Test::Missing { present: false } => Condition::IsNull(names.field(column?)),
+        Test::Either(any) => {
+            let any = any.iter().map(|f| condition(compiler, f, names)).collect::<Result<Vec<_>, _>>()?;
+            Condition::Or(any)
+        }
         Test::Having(..) | Test::Related(_) => return Err(Trouble::Unsupported("this condition here")),
     })
 }

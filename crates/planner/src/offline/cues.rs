@@ -33,6 +33,8 @@ pub(crate) enum Cue {
     By,
     OrderBy,
     Sorted(Direction),
+    /// "sorted", "arranged": an order follows.
+    Arranged,
     /// "alphabetical": sorted by what is shown.
     Alphabetical,
     Distinct,
@@ -129,6 +131,8 @@ const PHRASES: &[(&str, Cue)] = &[
     ("ranked by", Cue::OrderBy), ("rank by", Cue::OrderBy), ("in order of", Cue::OrderBy), ("sort them by", Cue::OrderBy),
     ("sorted in order of", Cue::OrderBy), ("ordered in order of", Cue::OrderBy), ("order them by", Cue::OrderBy),
     ("in the order of", Cue::OrderBy), ("listed by", Cue::OrderBy), ("sort the list by", Cue::OrderBy),
+    ("sorted", Cue::Arranged), ("sort", Cue::Arranged), ("sort them", Cue::Arranged), ("arranged", Cue::Arranged), ("listed", Cue::Arranged),
+    ("ordered", Cue::Arranged), ("sort the results", Cue::Arranged), ("sort the names", Cue::Arranged), ("order the results", Cue::Arranged),
     ("descending", Cue::Sorted(Desc)), ("desc", Cue::Sorted(Desc)), ("largest first", Cue::Sorted(Desc)),
     ("highest first", Cue::Sorted(Desc)), ("most recent first", Cue::Sorted(Desc)), ("newest first", Cue::Sorted(Desc)),
     ("from highest to lowest", Cue::Sorted(Desc)), ("from high to low", Cue::Sorted(Desc)), ("from largest to smallest", Cue::Sorted(Desc)),
@@ -156,7 +160,7 @@ const PHRASES: &[(&str, Cue)] = &[
     ("did not have", Cue::Without), ("did not have any", Cue::Without), ("not have any", Cue::Without), ("not have", Cue::Without),
     ("have not had", Cue::Without), ("not any", Cue::Without), ("lacking", Cue::Without), ("missing", Cue::Without),
     ("both", Cue::Both), ("and", Cue::And), ("as well as", Cue::And), ("along with", Cue::And), ("plus", Cue::And),
-    ("together with", Cue::And), ("or", Cue::Or), ("either", Cue::In), (",", Cue::Comma), ("of", Cue::Of),
+    ("together with", Cue::And), ("or", Cue::Or), ("either", Cue::In), ("in total", Cue::In), ("in all", Cue::In), (",", Cue::Comma), ("of", Cue::Of),
     ("in", Cue::In), ("for", Cue::In), ("on", Cue::In), ("at", Cue::In), ("during", Cue::In), ("within", Cue::In),
     ("from", Cue::From), ("is", Cue::Is), ("are", Cue::Is), ("was", Cue::Is), ("were", Cue::Is), ("be", Cue::Is), ("as", Cue::Is),
     ("monthly", Cue::Bucket(DateUnit::Month)), ("month over month", Cue::Bucket(DateUnit::Month)),

@@ -8,7 +8,7 @@ use super::explain::explain;
 use super::query::{Pick, Query, Trouble};
 use super::spans::{Span, annotate};
 use super::text::{Token, tokenise};
-use super::{Context, Index, Planned, followup, grammar, reading, refuse, sql};
+use super::{Context, Index, Planned, ellipsis, followup, grammar, reading, refuse, sql};
 use domain::{QueryPlan, Turn};
 
 /// A question with what its words mean.
@@ -19,7 +19,8 @@ pub(crate) struct Read {
 }
 
 pub(crate) fn read(index: &Index, tokens: &[Token]) -> Read {
-    let spans = annotate(index, tokens);
+    let tokens = ellipsis::write_out(&index.lexicon, tokens.to_vec());
+    let spans = annotate(index, &tokens);
     let draft = grammar::read(index, &spans);
     Read { draft, spans, hints: tokens.iter().map(|t| t.stem.clone()).collect() }
 }

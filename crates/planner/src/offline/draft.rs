@@ -166,6 +166,8 @@ pub(crate) enum Filter {
         column: Noun,
         value: bool,
     },
+    /// Any of these holds.
+    Either(Vec<Filter>),
     Missing {
         column: Noun,
         present: bool,

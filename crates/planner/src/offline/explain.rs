@@ -5,14 +5,12 @@ use super::draft::Draft;
 use super::spans::{Meaning, Span};
 use serde::Serialize;
 
-/// Every span of the question with its candidate meanings, and the reading that came second.
+/// Every span of the question with its candidate meanings.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Explain {
     pub spans: Vec<ExplainedSpan>,
     /// Share of the words that took part in the plan or are known to carry no condition.
     pub explained: f32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub runner_up: Option<String>,
 }
 
 /// A stretch of words and what it may mean, with scores.
@@ -26,7 +24,7 @@ pub(crate) fn explain(index: &Index, spans: &[Span], draft: &Draft) -> Explain {
     let spans: Vec<ExplainedSpan> = spans.iter().map(|s| explained(index, s)).collect();
     let missing = draft.unexplained.len() + draft.beyond.len();
     let explained = 1.0 - missing as f32 / spans.len().max(1) as f32;
-    Explain { spans, explained, runner_up: None }
+    Explain { spans, explained }
 }
 
 fn explained(index: &Index, span: &Span) -> ExplainedSpan {

@@ -1,7 +1,21 @@
 //! Which tables belong together: declared foreign keys, and the ones that names give away.
 
 use super::catalog::{Catalog, ColumnId, Edge, TableId, singular};
-use domain::{SourceSchema, Table};
+use domain::{ForeignKey, SourceSchema, Table};
+
+/// Keys that a source does not declare and that its names give away, each with its table.
+///
+/// Plans may join along them; policy lets them only where its schema has them too, so whoever
+/// describes the source adds them there.
+pub fn inferred_keys(schema: &SourceSchema) -> Vec<(String, ForeignKey)> {
+    let catalog = Catalog::new(schema, &[]);
+    let key = |edge: &Edge| {
+        let (columns, target_columns) = edge.on.iter().cloned().unzip();
+        let target = catalog.table(edge.one).name.clone();
+        (catalog.table(edge.many).name.clone(), ForeignKey { columns, target, target_columns })
+    };
+    catalog.edges.iter().filter(|e| !e.declared).map(key).collect()
+}
 
 /// All edges between tables: declared ones first, then inferred ones between columns that no
 /// declared one already covers.
@@ -23,7 +37,7 @@ pub(crate) fn edges(schema: &SourceSchema, catalog: &Catalog) -> Vec<Edge> {
 }
 
 fn declared(many: TableId, table: &Table, catalog: &Catalog) -> Vec<Edge> {
-    let edge = |key: &domain::ForeignKey| {
+    let edge = |key: &ForeignKey| {
         let one = catalog.table_named(&key.target)?;
         let name = |t: TableId, c: &String| catalog.column_named(t, c).map(|c| catalog.column(c).name.clone());
         let pairs = key.columns.iter().zip(&key.target_columns);

@@ -20,6 +20,7 @@ mod conditions;
 mod cues;
 mod decide;
 mod draft;
+mod ellipsis;
 mod english;
 mod explain;
 mod followup;
@@ -45,6 +46,7 @@ mod wanted;
 
 pub use answer::{AnswerInput, sentence};
 pub use explain::{Explain, ExplainedSpan};
+pub use keys::inferred_keys;
 pub use wanted::{What, wanted_values};
 
 use domain::{Clarification, Fault, QueryPlan, SourceSchema, Turn};

@@ -39,6 +39,10 @@ pub(crate) fn place(compiler: &Compiler<'_>, query: &Query, joined: &mut Joined)
             _ if joined.contains(filter.table) => {}
             _ => {
                 if let Some(step) = reach(compiler, filter.table, joined)? {
+                    if let Test::In { values, negated: true } = &filter.test {
+                        semis.push(lacking(&semis, step, filter, values)?);
+                        continue;
+                    }
                     let semi = shared(&mut semis, step);
                     semi.filters.push(filter.clone());
                     semi.tables.push(filter.table);
@@ -47,6 +51,16 @@ pub(crate) fn place(compiler: &Compiler<'_>, query: &Query, joined: &mut Joined)
         }
     }
     Ok(semis)
+}
+
+/// "patients who are not on X" have no row with X; another row without it proves nothing.
+fn lacking(semis: &[Semi], step: Step, filter: &BoundFilter, values: &[String]) -> Result<Semi, Trouble> {
+    if semis.iter().any(|s| s.step == step) {
+        return Err(Trouble::Unsupported("a condition and its opposite on the same rows"));
+    }
+    let test = Test::In { values: values.to_vec(), negated: false };
+    let filters = vec![BoundFilter { test, ..filter.clone() }];
+    Ok(Semi { step, negated: true, count: None, filters, tables: vec![filter.table] })
 }
 
 fn place_related(
@@ -120,6 +134,12 @@ pub(crate) fn condition(compiler: &Compiler<'_>, semi: &Semi, names: &Names<'_>)
         return Err(Trouble::Unsupported("a condition behind a key of several columns"));
     };
     let root = semi.step.to;
+    let kind = |table: TableId, name: &str| {
+        compiler.catalog.column_named(table, name).map(|c| compiler.catalog.column(c).kind)
+    };
+    if kind(root, many) != kind(semi.step.from, one) {
+        return Err(Trouble::Unsupported("a condition behind a key whose two sides differ in type"));
+    }
     let joined = Joined { root, steps: joins::tree(compiler.catalog, root, &semi.tables, compiler.hints)? };
     if joined.contains(semi.step.from) {
         return Err(Trouble::Unsupported("a condition that leads back to where it started"));

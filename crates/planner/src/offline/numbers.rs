@@ -62,8 +62,9 @@ fn scale(word: &str) -> f64 {
 }
 
 fn parse(lower: &str) -> Option<Number> {
-    let bare = lower.trim_start_matches(['$', '€', '£']);
-    let money = bare.len() < lower.len();
+    let (unsigned, sign) = lower.strip_prefix('-').map_or((lower, 1.0), |rest| (rest, -1.0));
+    let bare = unsigned.trim_start_matches(['$', '€', '£']);
+    let money = bare.len() < unsigned.len();
     let (bare, percent) = bare.strip_suffix('%').map_or((bare, false), |b| (b, true));
     let digits_end = bare.find(|c: char| c.is_alphabetic()).unwrap_or(bare.len());
     let (digits, suffix) = bare.split_at_checked(digits_end)?;
@@ -72,7 +73,7 @@ fn parse(lower: &str) -> Option<Number> {
         return None;
     }
     let value: f64 = digits.replace(',', "").parse().ok()?;
-    Some(Number { value: value * scale(suffix), money, percent })
+    Some(Number { value: sign * value * scale(suffix), money, percent })
 }
 
 /// `1,000` is a thousand; `1,0` is not a number that we know how to read.
@@ -98,6 +99,7 @@ mod tests {
             ("2.5 million", Some(2_500_000.0)),
             ("twenty", Some(20.0)),
             ("3rd", Some(3.0)),
+            ("-50", Some(-50.0)),
             ("1,0", None),
             ("2024-03-01", None),
             ("many", None),

@@ -65,6 +65,8 @@ pub(crate) enum Test {
     },
     Time(Range),
     Flag(bool),
+    /// Any of these, all about one table.
+    Either(Vec<BoundFilter>),
     Missing {
         present: bool,
     },

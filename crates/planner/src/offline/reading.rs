@@ -10,7 +10,7 @@ use domain::plan::{AggregateFn, Direction, Operator};
 
 /// "total amount per region in 2024, largest first".
 pub(crate) fn in_words(catalog: &Catalog, query: &Query) -> String {
-    let reader = Reader { catalog };
+    let reader = Reader { catalog, about: query.measured(catalog).or(query.subject) };
     let mut text = list(&query.items.iter().map(|i| reader.item(i, query)).collect::<Vec<_>>());
     if query.distinct {
         text = format!("different {text}");
@@ -42,6 +42,8 @@ pub(crate) fn in_words(catalog: &Catalog, query: &Query) -> String {
 
 struct Reader<'a> {
     catalog: &'a Catalog,
+    /// The table that needs no naming.
+    about: Option<TableId>,
 }
 
 impl Reader<'_> {
@@ -52,6 +54,14 @@ impl Reader<'_> {
     fn column(&self, column: ColumnId) -> String {
         let words = self.catalog.column(column).words.join(" ");
         words.strip_prefix("is ").map(str::to_owned).unwrap_or(words)
+    }
+
+    /// A column with its table, unless the question is about that table.
+    fn qualified(&self, column: ColumnId) -> String {
+        let table = self.catalog.column(column).table;
+        let name = self.column(column);
+        let owner = super::catalog::singular(&self.table(table));
+        if self.about == Some(table) || name.starts_with(&owner) { name } else { format!("{owner} {name}") }
     }
 
     fn thing(&self, thing: Thing) -> String {
@@ -98,7 +108,7 @@ impl Reader<'_> {
     }
 
     fn filter(&self, filter: &BoundFilter) -> String {
-        let column = filter.column.map(|c| self.column(c)).unwrap_or_default();
+        let column = filter.column.map(|c| self.qualified(c)).unwrap_or_default();
         match &filter.test {
             Test::Compare(thing, op, values) => {
                 let values: Vec<String> = values.iter().map(value).collect();
@@ -120,6 +130,7 @@ impl Reader<'_> {
             Test::Time(range) => format!("with {column} {}", time::in_words(*range)),
             Test::Flag(value) => format!("that are {}{column}", if *value { "" } else { "not " }),
             Test::Missing { present } => format!("{} {column}", if *present { "with a" } else { "without" }),
+            Test::Either(any) => any.iter().map(|f| self.filter(f)).collect::<Vec<_>>().join(" or "),
             Test::Related(related) => {
                 let inner: String = related.inner.iter().map(|f| format!(" {}", self.filter(f))).collect();
                 let count = related.count.map(|(op, n)| format!("{} {n} ", operator(op))).unwrap_or_default();

@@ -44,13 +44,13 @@ pub(crate) fn tokenise(text: &str) -> Vec<Token> {
         if tokens.len() >= MAX_TOKENS {
             break;
         }
-        if c.is_whitespace() || (!c.is_alphanumeric() && !",;?.$€£\"'`(".contains(c)) {
+        if c.is_whitespace() || (!c.is_alphanumeric() && !",;$€£\"'`-".contains(c)) {
             at += 1;
         } else if let Some(end) = quoted_end(&chars, at) {
             let inner: String = chars.get(at + 1..end).unwrap_or_default().iter().collect();
             tokens.push(Token::new(inner.trim(), Shape::Quoted));
             at = end + 1;
-        } else if c.is_ascii_digit() || "$€£".contains(c) {
+        } else if c.is_ascii_digit() || "$€£".contains(c) || is_minus(&chars, at) {
             at = number(&chars, at, &mut tokens);
         } else if c.is_alphanumeric() {
             at = word(&chars, at, &mut tokens);
@@ -62,6 +62,12 @@ pub(crate) fn tokenise(text: &str) -> Vec<Token> {
         }
     }
     tokens
+}
+
+/// A minus sign stands before a number and behind nothing; a hyphen does not.
+fn is_minus(chars: &[char], at: usize) -> bool {
+    let opens = at == 0 || chars.get(at - 1).is_some_and(|c| c.is_whitespace() || *c == '(');
+    chars.get(at) == Some(&'-') && opens && chars.get(at + 1).is_some_and(char::is_ascii_digit)
 }
 
 fn straight_quote(c: char) -> char {
@@ -173,6 +179,7 @@ mod tests {
             ["status", "is", "In Review", "since", "2024-03-01"]
         );
         assert_eq!(words("year-to-date order_items"), ["year", "to", "date", "order_items"]);
+        assert_eq!(words("between -50 and 5 - 3"), ["between", "-50", "and", "5", "3"]);
         assert_eq!(words("mail a.b@example.com …"), ["mail", "a.b@example.com"]);
     }
 

@@ -1,8 +1,9 @@
 //! `rows` predicates: parsed once, bound to a caller's claims on every use.
 
 use super::Contract;
+use crate::sql::SHALLOW;
 use crate::sql::parse::Tokens;
-use crate::sql::refuse::Walk;
+use crate::sql::refuse::{Walk, refuse};
 use crate::sql::walk::{Origin, Walker};
 use domain::{Dialect, Table};
 use sqlparser::ast::{Expr, Value, ValueWithSpan, VisitMut, VisitorMut};
@@ -20,15 +21,17 @@ impl RowFilter {
     /// Parses a predicate and checks it as SQL is checked: known fields, allowed functions, no subqueries.
     pub fn parse(contract: &Contract, predicate: &str) -> Walk<Self> {
         let tokens = Tokens::of(Dialect::DuckDb, predicate)?;
-        crate::sql::with_stack(tokens.depth, || {
-            let mut expr = tokens.expression()?;
-            let columns = contract.fields.iter().map(|f| f.name.clone()).collect();
-            let walker = Walker::new(Dialect::DuckDb, Origin::Rows, None, Vec::new());
-            walker.predicate(&mut expr, &contract.resource, columns)?;
-            let mut named = Fields { resource: &contract.resource, found: Vec::new() };
-            let _: ControlFlow<()> = expr.visit(&mut named);
-            Ok(Self { fields: named.found, expr })
-        })
+        // It is kept, copied and dropped on any thread, so that it may not need a deep stack.
+        if tokens.depth > SHALLOW {
+            return Err(refuse("sql.too_deep", "the predicate is nested or chained too deep", "write a shorter one"));
+        }
+        let mut expr = tokens.expression()?;
+        let columns = contract.fields.iter().map(|f| f.name.clone()).collect();
+        let walker = Walker::new(Dialect::DuckDb, Origin::Rows, None, Vec::new());
+        walker.predicate(&mut expr, &contract.resource, columns)?;
+        let mut named = Fields { resource: &contract.resource, found: Vec::new() };
+        let _: ControlFlow<()> = expr.visit(&mut named);
+        Ok(Self { fields: named.found, expr })
     }
 
     /// Whether the table has every column that the predicate needs. A name that the table lacks could

@@ -2,6 +2,7 @@
 
 use super::invalid;
 use crate::access::{Readable, ReadableField, Reader};
+use crate::names::is_quotable;
 use crate::sql::refuse::clip;
 use crate::suggest::did_you_mean;
 use domain::{Fault, FieldType};
@@ -90,10 +91,9 @@ pub fn quote(name: &str) -> String {
 
 /// Names that a plan may give to tables and columns.
 pub fn output_name(name: &str) -> Result<(), Fault> {
-    let fine = !name.is_empty() && name.len() <= 128 && !name.chars().any(|c| "\"`[]\\'".contains(c) || c.is_control());
-    if fine {
+    if name.len() <= 128 && is_quotable(name) {
         return Ok(());
     }
     let message = format!("`{}` cannot be a name", clip(name));
-    Err(invalid("plan.bad_name", message, "use at most 128 characters without quotes, brackets and backslashes"))
+    Err(invalid("plan.bad_name", message, "use at most 128 characters, without double quotes and backslashes"))
 }

@@ -72,19 +72,13 @@ impl TableFunction {
             (Dialect::DuckDb, "unnest") => Ok(Self::Unnest),
             (_, "json_each" | "json_tree") => Ok(Self::JsonRows),
             (_, other) => {
-                let message = format!("the table function `{}` is not allowed", clip(other));
                 let allowed = match dialect {
                     Dialect::DuckDb => "generate_series, range, unnest, json_each and json_tree",
                     Dialect::Sqlite => "json_each and json_tree",
                 };
-                Err(at_ident(
-                    refuse(
-                        "sql.table_function",
-                        message,
-                        format!("read tables of the schema; in FROM only {allowed} may be called"),
-                    ),
-                    ident,
-                ))
+                let message = format!("the table function `{}` is not allowed", clip(other));
+                let hint = format!("read tables of the schema; in FROM only {allowed} may be called");
+                Err(at_ident(refuse("sql.table_function", message, hint), ident))
             }
         }
     }

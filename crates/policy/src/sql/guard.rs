@@ -13,7 +13,7 @@ const MAX_NESTING: usize = 48;
 /// Nesting and operators on the way from the root to a leaf.
 const MAX_DEPTH: usize = 2_000;
 /// Trees below this depth fit into any thread's stack.
-const SHALLOW: usize = 100;
+pub const SHALLOW: usize = 100;
 const DEEP_STACK: usize = 64 * 1024 * 1024;
 
 /// The deepest that the tree of these tokens can be, if that is not too deep.
@@ -82,9 +82,7 @@ fn effect(token: &Token) -> Effect {
             // Any other keyword may be an operator (AND, OR, NOT, IS, UNION, JOIN …): count it.
             _ => Effect::Operator,
         },
-        Token::Whitespace(_) | Token::Word(_) | Token::Number(..) | Token::SingleQuotedString(_) | Token::EOF => {
-            Effect::None
-        }
+        Token::Word(_) | Token::Number(..) | Token::SingleQuotedString(_) | Token::EOF => Effect::None,
         _ => Effect::Operator,
     }
 }

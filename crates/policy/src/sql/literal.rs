@@ -1,13 +1,19 @@
 //! Literals and identifiers that come out of the renderer as they went in.
 
 use super::refuse::{Walk, at, at_ident, clip, refuse};
+use crate::names::is_quotable;
 use sqlparser::ast::{BinaryOperator, Expr, Ident, Value, ValueWithSpan};
 
 /// A quoted name may hold anything that cannot end its quotes.
 pub fn identifier(ident: &Ident) -> Walk {
     let Ident { value, quote_style, span: _ } = ident;
-    let plain_quotes = matches!(quote_style, None | Some('"' | '`' | '['));
-    if plain_quotes && !value.is_empty() && !value.chars().any(|c| "\"`[]\\'".contains(c) || c.is_control()) {
+    let fits_quotes = match quote_style {
+        None | Some('"') => true,
+        Some('`') => !value.contains('`'),
+        Some('[') => !value.contains([']', '[']),
+        Some(_) => false,
+    };
+    if fits_quotes && is_quotable(value) {
         return Ok(());
     }
     let message = format!("the name `{}` holds characters or quotes that are not allowed", clip(value));

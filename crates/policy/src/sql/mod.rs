@@ -23,5 +23,5 @@ mod table;
 mod types;
 pub mod walk;
 
-pub use guard::with_stack;
+pub use guard::{SHALLOW, with_stack};
 pub use limit::cap;

@@ -6,7 +6,7 @@ use domain::{Dialect, Fault};
 use sqlparser::ast::{Expr, Query, Statement};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
-use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer};
+use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, TokenizerError};
 
 /// The parser counts several levels for one parenthesis.
 const RECURSION: usize = 400;
@@ -28,7 +28,7 @@ impl Tokens {
         if text.contains('\0') {
             return Err(invalid("sql.syntax", "the statement holds a NUL character", "remove it"));
         }
-        let tokens = Tokenizer::new(dialect::of(dialect), text).tokenize_with_location().map_err(|error| {
+        let tokens = tokenize(dialect, text).map_err(|error| {
             let fault =
                 invalid("sql.syntax", format!("the statement does not parse: {}", clip(&error.message)), SYNTAX_HINT);
             at(fault, Span::new(error.location, error.location))
@@ -39,7 +39,7 @@ impl Tokens {
 
     /// Refuses by the first word and the semicolons, so that also what the parser cannot read gets a clear answer.
     fn one_query(&self) -> Walk {
-        let mut tokens = self.tokens.iter().filter(|t| !matches!(t.token, Token::Whitespace(_) | Token::EOF));
+        let mut tokens = self.tokens.iter().filter(|t| t.token != Token::EOF);
         if let Some(TokenWithSpan { token: Token::Word(word), span }) = tokens.next()
             && word.quote_style.is_none()
             && !matches!(word.keyword, Keyword::SELECT | Keyword::WITH | Keyword::VALUES | Keyword::FROM)
@@ -58,9 +58,7 @@ impl Tokens {
 
     /// Text that we rendered from a tree that was within the caps: it may have grown by the rewriting.
     pub fn again(dialect: Dialect, text: &str) -> Walk<Self> {
-        let tokens = Tokenizer::new(dialect::of(dialect), text)
-            .tokenize_with_location()
-            .map_err(|_| Fault::internal("sql.roundtrip"))?;
+        let tokens = tokenize(dialect, text).map_err(|_| Fault::internal("sql.roundtrip"))?;
         Ok(Self { dialect, tokens, depth: 0 })
     }
 
@@ -98,6 +96,13 @@ impl Tokens {
     fn parser(self) -> Parser<'static> {
         Parser::new(dialect::of(self.dialect)).with_recursion_limit(RECURSION).with_tokens_with_locations(self.tokens)
     }
+}
+
+/// Without whitespace and comments: they mean nothing, and the parser is faster without them.
+fn tokenize(dialect: Dialect, text: &str) -> Result<Vec<TokenWithSpan>, TokenizerError> {
+    let mut tokens = Tokenizer::new(dialect::of(dialect), text).tokenize_with_location()?;
+    tokens.retain(|t| !matches!(t.token, Token::Whitespace(_)));
+    Ok(tokens)
 }
 
 /// One refusal for all that writes, configures or looks around.

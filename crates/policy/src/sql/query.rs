@@ -215,5 +215,5 @@ pub fn renamed(columns: Columns, names: &[String]) -> Columns {
 }
 
 pub fn cte_name(name: &str) -> Ident {
-    build::quoted(&format!("{CTE_MARK}{}", name.to_lowercase()))
+    build::quoted(&format!("{CTE_MARK}{}", name.to_ascii_lowercase()))
 }

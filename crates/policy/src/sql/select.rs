@@ -90,6 +90,8 @@ impl Walker<'_> {
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
                     self.expr(expr)?;
+                    // `AS 'label'` means a name.
+                    alias.quote_style = alias.quote_style.map(|quote| if quote == '\'' { '"' } else { quote });
                     identifier(alias)?;
                     Some(vec![alias.value.clone()])
                 }

@@ -80,7 +80,8 @@ fn is_day_or_longer(interval: &Interval) -> bool {
         (None, Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), span: _ })) => {
             let words: Vec<&str> = text.split_whitespace().collect();
             let units = ["day", "days", "week", "weeks", "month", "months", "quarter", "quarters", "year", "years"];
-            matches!(words.as_slice(), [count, unit] if count.parse::<u32>().is_ok_and(|n| n > 0) && units.contains(&unit.to_lowercase().as_str()))
+            let whole = |count: &str| count.parse::<u32>().is_ok_and(|n| n > 0);
+            matches!(words.as_slice(), [count, unit] if whole(count) && units.contains(&unit.to_lowercase().as_str()))
         }
         _ => false,
     }

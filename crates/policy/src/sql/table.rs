@@ -19,12 +19,12 @@ impl<'a> Walker<'a> {
     pub(super) fn table_with_joins(&mut self, item: &mut TableWithJoins) -> Walk {
         let TableWithJoins { relation, joins } = item;
         self.table_factor(relation)?;
-        for Join { relation, global, join_operator } in joins {
+        for Join { relation, global, join_operator: _ } in joins.iter_mut() {
             ensure(!*global, "GLOBAL JOIN")?;
             self.table_factor(relation)?;
-            self.join_operator(join_operator)?;
         }
-        Ok(())
+        // SQLite lets a condition name tables that are joined after it.
+        joins.iter_mut().try_for_each(|join| self.join_operator(&mut join.join_operator))
     }
 
     fn join_operator(&mut self, operator: &mut JoinOperator) -> Walk {

@@ -2,10 +2,10 @@
 
 use crate::House;
 use crate::datasets::Dataset;
-use crate::http::HttpFault;
 use crate::http::identify::Identified;
+use crate::http::{HttpFault, Path, Query};
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use domain::plan::{Aggregate, AggregateFn, Expr, SelectItem};
 use domain::{Ask, Caller, Door, Fault, Kind, Proposal, Purpose, QueryPlan, SessionId, SourceSchema, Table, Wish};
 use serde::Deserialize;

@@ -3,11 +3,12 @@
 use super::ask::respond;
 use crate::House;
 use crate::http::identify::Identified;
-use crate::http::{HttpFault, StrictJson};
-use axum::extract::{Path, State};
+use crate::http::{HttpFault, Path, StrictJson};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use domain::{Ask, Caller, Door, Fault, Kind, Proposal, Purpose, SessionId, Wish};
+use ledger::AuditEvent;
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -26,7 +27,10 @@ pub async fn query(
     StrictJson(request): StrictJson<QueryRequest>,
 ) -> Result<Response, HttpFault> {
     house.dataset(&caller, &id).await?;
-    let proposal = proposal(id, request)?;
+    let proposal = match proposal(id, request) {
+        Ok(proposal) => proposal,
+        Err(fault) => return Err(refuse(&house, &caller, fault).await.into()),
+    };
     let reply = house.start(caller.clone(), ask(proposal)).reply().await?;
     let mut response = respond(&reply);
     if let Some(fault) = &reply.run.error_json {
@@ -41,6 +45,16 @@ fn proposal(source: String, request: QueryRequest) -> Result<Proposal, Fault> {
         (Some(plan), None) => Ok(Proposal::Query { source, plan: Box::new(policy::parse_plan_value(&plan)?) }),
         (None, Some(text)) => Ok(Proposal::Sql { source, text }),
         _ => Err(Fault::new(Kind::Invalid, "query.one_of", "send either `plan` or `sql`")),
+    }
+}
+
+/// What cannot even be read as a proposal makes no run, but is on record all the same.
+pub async fn refuse(house: &House, caller: &Caller, fault: Fault) -> Fault {
+    let detail = serde_json::json!({ "code": fault.code });
+    let event = AuditEvent::new("proposal.refused").by(caller).through(Door::Chat).detail(detail);
+    match house.ledger.append(event).await {
+        Ok(_) => fault,
+        Err(error) => Fault::from(error),
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::wire::{RunBody, parse_id};
 use crate::House;
-use crate::http::HttpFault;
 use crate::http::identify::Identified;
+use crate::http::{HttpFault, Path, Query};
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use domain::{Caller, Fault, Kind, Proposal, Run, RunId, Status};
@@ -19,19 +19,23 @@ pub async fn show(
     Identified(caller): Identified,
     Path(id): Path<String>,
 ) -> Result<Response, HttpFault> {
-    let run = visible(&house, &caller, parse_id(&id, "run")?).await?;
+    let run_id: RunId = parse_id(&id, "run")?;
+    if house.active.get(run_id).is_some_and(|w| w.actor == caller.actor || caller.is_admin()) {
+        return Ok(Json(json!({ "run_id": run_id, "status": "running" })).into_response());
+    }
+    let run = visible(&house, &caller, run_id).await?;
     Ok(Json(RunBody::of(&run)).into_response())
 }
 
-/// A run as this caller may read it today: their own, or anybody's for an admin. If policy has
-/// changed since and would not give these rows any more, the rows stay behind.
+/// A run as this caller may read it today: their own, or anybody's for an admin. If today's policy
+/// would not give them these rows (it has changed, or their role has), the rows stay behind.
 pub async fn visible(house: &House, caller: &Caller, id: RunId) -> Result<Run, Fault> {
     let run = house.ledger.run(id).await.map_err(Fault::from)?;
     let run = run.filter(|run| run.actor == caller.actor || caller.is_admin());
     let mut run = run.ok_or_else(|| no_run(id))?;
     if run.result_json.is_some() && !still_allowed(house, caller, &run).await {
         run.result_json = None;
-        run.assistant_message = "Policy has changed since this run: its rows are no longer shown.".to_owned();
+        run.assistant_message = "Policy does not show you the rows of this run any more.".to_owned();
     }
     Ok(run)
 }
@@ -40,12 +44,10 @@ fn no_run(id: RunId) -> Fault {
     Fault::new(Kind::NotFound, "run.unknown", format!("there is no run `{id}`")).hint("`GET /runs` lists yours")
 }
 
-/// Whether today's policy compiles the recorded proposal to the very statement that was run.
+/// Whether today's policy compiles the recorded proposal, for this reader, to the very statement
+/// that was run. An admin may read what somebody with a narrower view ran.
 async fn still_allowed(house: &House, reader: &Caller, run: &Run) -> bool {
     let policy = house.policy();
-    if policy.fingerprint() == run.policy_fingerprint || reader.is_admin() {
-        return true;
-    }
     let source = run.dataset_id.clone();
     let proposal = match (&run.plan_json, &run.sql_text) {
         (Some(plan), _) => policy::parse_plan_value(plan).map(|plan| Proposal::Query { source, plan: Box::new(plan) }),
@@ -55,7 +57,10 @@ async fn still_allowed(house: &House, reader: &Caller, run: &Run) -> bool {
     let (Ok(proposal), Some(dataset)) = (proposal, house.datasets.get(&run.dataset_id)) else { return false };
     let Ok(schema) = house.schema(dataset).await else { return false };
     let approved = policy.check(reader, &schema, &proposal, &house.config.limits);
-    approved.is_ok_and(|approved| Some(approved.sql()) == run.compiled_sql.as_deref())
+    approved.is_ok_and(|approved| {
+        let same = Some(approved.sql()) == run.compiled_sql.as_deref() && approved.params() == run.params;
+        same || reader.is_admin()
+    })
 }
 
 /// `GET /runs?dataset_id=&status=&thread_id=&q=&since=&until=&limit=&cursor=&actor=`.
@@ -128,7 +133,6 @@ fn summary(run: &Run) -> serde_json::Value {
         "question": run.question,
         "query_mode": run.query_mode,
         "status": run.status,
-        "assistant_message": run.assistant_message,
         "exec_time_ms": run.exec_time_ms,
     })
 }

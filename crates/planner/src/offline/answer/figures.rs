@@ -1,6 +1,8 @@
 //! Cells as people read them.
 
 use domain::ResultColumn;
+use domain::plan::DateUnit;
+use jiff::civil::Date;
 use serde_json::Value;
 
 /// A number with thousands separated and no more decimals than it needs.
@@ -44,6 +46,19 @@ pub(super) fn cell(value: &Value, column: &ResultColumn) -> String {
 fn is_label(column: &ResultColumn) -> bool {
     let name = column.name.as_str();
     name == "id" || name.ends_with("_id") || name == "year" || name.ends_with("_year")
+}
+
+/// The day that a bucket starts with, as people call the bucket.
+pub(super) fn period(day: &str, unit: DateUnit) -> String {
+    let Some(date) = day.get(..10).and_then(|d| d.parse::<Date>().ok()) else { return day.to_owned() };
+    match unit {
+        DateUnit::Year => date.year().to_string(),
+        DateUnit::Quarter => format!("Q{} {}", (date.month() - 1) / 3 + 1, date.year()),
+        DateUnit::Month => date.strftime("%B %Y").to_string(),
+        DateUnit::Week => format!("the week of {date}"),
+        DateUnit::Day => date.to_string(),
+        DateUnit::Hour => day.to_owned(),
+    }
 }
 
 /// A timestamp at midnight is a day.

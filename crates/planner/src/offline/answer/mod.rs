@@ -4,7 +4,7 @@ mod figures;
 
 use domain::ResultColumn;
 use domain::plan::{DateUnit, Direction, Expr, QueryPlan};
-use figures::{cell, figure, number};
+use figures::{cell, figure, number, period};
 use serde_json::Value;
 
 /// A result and the question that it answers.
@@ -88,12 +88,15 @@ fn many(input: &AnswerInput<'_>, columns: &[ResultColumn], rows: &[Vec<Value>], 
     let Some(measure) = columns.iter().rposition(|c| c.kind.is_numeric()).filter(|_| is_summed_up(input.plan)) else {
         return opening;
     };
-    let points: Vec<(String, f64)> = rows.iter().filter_map(|row| point(columns, row, measure)).collect();
+    let unit = bucket(input.plan);
+    let named =
+        |(label, value): (String, f64)| (unit.map_or_else(|| label.clone(), |unit| period(&label, unit)), value);
+    let points: Vec<(String, f64)> = rows.iter().filter_map(|row| point(columns, row, measure)).map(named).collect();
     let Some(column) = columns.get(measure) else { return opening };
     if points.len() < 2 || points.len() as u64 != input.row_count {
         return opening;
     }
-    match bucket(input.plan) {
+    match unit {
         Some(unit) => format!("{opening} {}", trend(&points, unit)),
         None => format!("{opening} {}", extremes(input.plan, &points, column)),
     }

@@ -58,6 +58,16 @@ impl Binder<'_> {
                 };
                 BoundFilter::of(self.catalog(), column, test)
             }
+            Filter::Either(alternatives) => {
+                let bound = alternatives.iter().map(|f| self.filter(f, query)).collect::<Result<Vec<_>, _>>()?;
+                let table = bound.first().map(|f| f.table).ok_or_else(|| Trouble::Unbound("or".to_owned()))?;
+                let nested =
+                    |f: &BoundFilter| matches!(f.test, Test::Related(_) | Test::Having(..)) || f.table != table;
+                if bound.iter().any(nested) {
+                    return Err(Trouble::Unsupported("an alternative between conditions of different tables"));
+                }
+                BoundFilter { table, test: Test::Either(bound), column: None }
+            }
             Filter::Related { table, negated, count, inner } => {
                 let mut bound = Vec::new();
                 for filter in inner {

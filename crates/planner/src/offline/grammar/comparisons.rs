@@ -6,7 +6,7 @@ use crate::offline::cues::Cue;
 use crate::offline::draft::{Bound, Filter, Left, Noun, Thing};
 use crate::offline::numbers::Number;
 use crate::offline::spans::{Meaning, Span};
-use domain::plan::Operator;
+use domain::plan::{AggregateFn, Direction, Operator};
 
 impl Parser<'_> {
     /// A column, or an aggregate of one, and what is said of it: "price is over 100",
@@ -24,7 +24,7 @@ impl Parser<'_> {
         if noun.things.is_empty() {
             return false;
         }
-        self.number_condition(&noun, end) || self.time_condition(&noun, end) || self.text_condition(&noun, end)
+        self.number_condition(&noun, end) || self.time_condition(&noun, end) || self.text_condition(&noun, end, false)
     }
 
     fn number_condition(&mut self, noun: &Noun, end: usize) -> bool {
@@ -43,6 +43,9 @@ impl Parser<'_> {
         noun.tables.clear();
         if let Some((op, bound, next)) = self.bound_at(end) {
             let next = self.said_again(&noun, &bound, next);
+            if self.is_about_something_else(&noun, &bound, next) {
+                return false;
+            }
             // "above the average of …": an average over some rows only, which no rule reads.
             if matches!(bound, Bound::Aggregate(_)) && matches!(self.cue(next), Some(Cue::Of | Cue::In | Cue::From)) {
                 return false;
@@ -59,6 +62,16 @@ impl Parser<'_> {
             }
             _ => false,
         }
+    }
+
+    /// "who built at least 3 bridges" counts bridges, whatever column has "built" in its name; and no
+    /// year is 3.
+    fn is_about_something_else(&self, noun: &Noun, bound: &Bound, next: usize) -> bool {
+        let Bound::Number(number) = bound else { return false };
+        let catalog = self.catalog();
+        let year = noun.things.iter().all(|(t, _)| t.column().is_some_and(|c| catalog.column(c).is_year));
+        let partly = noun.things.iter().all(|(_, w)| *w < 0.9);
+        (year && !(1000.0..2200.0).contains(&number.value)) || (partly && self.table_at(next).is_some())
     }
 
     fn time_condition(&mut self, noun: &Noun, end: usize) -> bool {
@@ -159,6 +172,9 @@ impl Parser<'_> {
                     return Some((op, Bound::Number(number), next + 1));
                 }
                 match self.cue(next)? {
+                    // "less than the largest salary".
+                    Cue::Extreme(Direction::Desc, false) => Some((op, Bound::Aggregate(AggregateFn::Max), next + 1)),
+                    Cue::Extreme(Direction::Asc, false) => Some((op, Bound::Aggregate(AggregateFn::Min), next + 1)),
                     Cue::Aggregate(function) if op != Operator::Equal => {
                         Some((op, Bound::Aggregate(function), next + 1))
                     }

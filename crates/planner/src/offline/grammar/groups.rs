@@ -46,6 +46,13 @@ impl Parser<'_> {
             self.ranked_by(by, direction, next, true);
             return true;
         }
+        // "tracks bought by customer Ann": a condition that names its column or table first.
+        if let Some((_, next)) = self.noun_at(self.skip(from, &[]))
+            && self.value_follows(next)
+        {
+            self.at = from;
+            return true;
+        }
         // "customers by revenue" is an order, not a group for each revenue.
         let measure = |noun: &Noun| noun.is_column() && noun.any(|t| t.is_measure(self.catalog()));
         let listed = matches!(self.draft.asked.as_slice(), [Asked::Entity { .. }]);

@@ -15,7 +15,7 @@ mod values;
 use super::Index;
 use super::catalog::{Catalog, TableId};
 use super::cues::Cue;
-use super::draft::{Draft, Filter};
+use super::draft::{Asked, Draft, Filter};
 use super::numbers::Number;
 use super::spans::{Meaning, Span};
 use domain::plan::Direction;
@@ -37,6 +37,8 @@ pub(crate) struct Parser<'a> {
     ranked: Option<Direction>,
     /// The table named last: what follows is most likely about it.
     near: Option<TableId>,
+    /// True behind "or": the next condition is an alternative to the last one.
+    either: bool,
     /// True behind "which", "who", "what are": the answer is what rows are called by.
     which: bool,
 }
@@ -52,13 +54,14 @@ pub(crate) fn read(index: &Index, spans: &[Span]) -> Draft {
         ranked: None,
         near: None,
         which: false,
+        either: false,
     };
     parser.run()
 }
 
 impl<'a> Parser<'a> {
     /// In this order: longer and stricter forms first.
-    const RULES: [fn(&mut Self) -> bool; 14] = [
+    const RULES: [fn(&mut Self) -> bool; 15] = [
         Self::beyond,
         Self::ranking,
         Self::count,
@@ -67,6 +70,7 @@ impl<'a> Parser<'a> {
         Self::sorting,
         Self::negation,
         Self::condition,
+        Self::bare_pattern,
         Self::comparison,
         Self::grouping,
         Self::period,
@@ -86,6 +90,9 @@ impl<'a> Parser<'a> {
             }
         }
         self.finish_ranking();
+        if self.either {
+            self.draft.unexplained.push("or".to_owned());
+        }
         self.draft
     }
 
@@ -140,11 +147,28 @@ impl<'a> Parser<'a> {
     }
 
     fn push_filter(&mut self, filter: Filter) {
+        if std::mem::take(&mut self.either)
+            && let Some(last) = self.draft.filters.pop()
+        {
+            let alternatives = match last {
+                Filter::Either(mut known) => {
+                    known.push(filter);
+                    known
+                }
+                single => vec![single, filter],
+            };
+            self.draft.filters.push(Filter::Either(alternatives));
+            return;
+        }
         // What follows "without orders" limits the orders, not what they are missing from.
         match self.draft.filters.last_mut() {
             Some(Filter::Related { inner, negated: true, .. }) if self.zone == Zone::Body => inner.push(filter),
             _ => self.draft.filters.push(filter),
         }
+    }
+
+    fn value_follows(&self, from: usize) -> bool {
+        self.span(self.skip(from, &[])).is_some_and(|s| s.values().next().is_some() || s.literal().is_some())
     }
 
     /// Words for what rows can't answer, or what plans can't say yet.
@@ -176,6 +200,13 @@ impl<'a> Parser<'a> {
                 self.enter(if self.draft.asked.is_empty() { Zone::Head } else { Zone::Body });
             }
             Some(Cue::Show) if self.draft.asked.is_empty() => self.enter(Zone::Head),
+            // "Which employees …? Find their names.": the second sentence says what to show of them.
+            Some(Cue::Show) if matches!(self.draft.asked.as_slice(), [Asked::Entity { .. }]) => {
+                self.draft.asked.clear();
+                self.enter(Zone::Head);
+            }
+            Some(Cue::By) if self.value_follows(self.at + 1) => {}
+            Some(Cue::Or) if !self.draft.filters.is_empty() && !self.either => self.either = true,
             Some(Cue::Clause) if !self.draft.asked.is_empty() => self.enter(Zone::Body),
             Some(Cue::Distinct) => self.draft.distinct = true,
             Some(Cue::Continue) if self.at <= 1 => self.draft.continues = true,

@@ -22,6 +22,9 @@ impl Parser<'_> {
             return self.value_list(None, true);
         }
         let Some((noun, next)) = self.noun_at(at) else { return false };
+        if self.value_follows(next) {
+            return self.text_condition(&noun, next, true);
+        }
         let catalog = self.catalog();
         if noun.any(|t| t.column().is_some_and(|c| catalog.column(c).kind == ColumnKind::Flag)) {
             self.push_filter(Filter::Flag { column: noun, value: false });
@@ -36,7 +39,14 @@ impl Parser<'_> {
         if self.span(at).is_some_and(|s| !s.is_noun() && s.values().next().is_some()) {
             return false;
         }
-        let Some((noun, next)) = self.noun_at(at) else { return false };
+        let Some((mut noun, mut next)) = self.noun_at(at) else { return false };
+        // "hosts who did not host any party": the verb is the subject's own word.
+        if noun.table().is_some() && noun.table() == self.draft.subject {
+            match self.noun_at(self.skip(next, &[Cue::In])) {
+                Some(behind) => (noun, next) = behind,
+                None => return false,
+            }
+        }
         self.enter(Zone::Body);
         if let Some(table) = noun.table() {
             if self.draft.subject.is_none() || self.draft.subject == Some(table) {

@@ -91,10 +91,12 @@ impl Parser<'_> {
             {
                 if noun.belongs_to(table, catalog) {
                     noun.owner = Some(table);
-                } else if matches!(noun.text.as_str(), "name" | "names") {
+                } else if matches!(noun.text.as_str(), "name" | "names")
+                    && let [display] = catalog.table(table).display.as_slice()
+                    && catalog.column(*display).kind == ColumnKind::Text
+                {
                     // What it has instead of a name: a title, a label.
-                    noun.things =
-                        catalog.table(table).display.iter().map(|c| (Thing::Column(*c), 1.0)).take(1).collect();
+                    noun.things = vec![(Thing::Column(*display), 1.0)];
                     noun.owner = Some(table);
                 }
             }

@@ -10,6 +10,10 @@ impl Parser<'_> {
         match self.cue(self.at) {
             Some(Cue::OrderBy) => self.order_by(),
             Some(Cue::Sorted(direction)) => self.sorted(direction),
+            Some(Cue::Arranged) if self.order_follows(self.at + 1) => {
+                self.at += 1;
+                true
+            }
             Some(Cue::Alphabetical) => {
                 let of = self.order_key(self.at + 1, &[Cue::Of, Cue::By]);
                 let (by, next) = of.unwrap_or((By::Shown, self.at + 1));
@@ -18,6 +22,10 @@ impl Parser<'_> {
             }
             _ => false,
         }
+    }
+
+    fn order_follows(&self, from: usize) -> bool {
+        matches!(self.cue(self.skip(from, &[Cue::In])), Some(Cue::Sorted(_) | Cue::Alphabetical | Cue::OrderBy))
     }
 
     fn order_by(&mut self) -> bool {

@@ -23,7 +23,12 @@ impl Parser<'_> {
             return true;
         }
         let count = self.number(self.at).and_then(|n| n.count());
-        if count.is_some() && self.is_superlative(self.at + 1) {
+        // "the 3 cheapest products", "the 3 departments with the most courses".
+        let named = self
+            .table_at(self.at + 1)
+            .is_some_and(|(_, next)| (next..self.spans.len()).any(|at| self.is_superlative(at)));
+        let asked_for = named && self.zone == Zone::Head && self.draft.asked.iter().all(|a| !a.is_aggregate());
+        if count.is_some() && (self.is_superlative(self.at + 1) || asked_for) {
             self.draft.limit = count;
             self.at += 1;
             return true;

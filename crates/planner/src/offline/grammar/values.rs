@@ -4,7 +4,7 @@
 use super::{Parser, Zone};
 use crate::offline::catalog::ColumnKind;
 use crate::offline::cues::Cue;
-use crate::offline::draft::{Filter, Noun};
+use crate::offline::draft::{Asked, Filter, Noun, Thing};
 use crate::offline::values::Owned;
 
 impl Parser<'_> {
@@ -60,7 +60,7 @@ impl Parser<'_> {
     }
 
     /// A text column and its value: "status is open", "name contains 'foo'", "country not Germany".
-    pub(super) fn text_condition(&mut self, noun: &Noun, end: usize) -> bool {
+    pub(super) fn text_condition(&mut self, noun: &Noun, end: usize, negated: bool) -> bool {
         let catalog = self.catalog();
         let mut column = noun.clone();
         column.things.retain(|(t, _)| t.column().is_some_and(|c| catalog.column(c).kind == ColumnKind::Text));
@@ -69,8 +69,9 @@ impl Parser<'_> {
             return false;
         }
         let mut at = self.skip(end, &[Cue::Is, Cue::Of, Cue::In]);
-        let negated = self.cue(at) == Some(Cue::Not);
-        if negated {
+        let negated_here = self.cue(at) == Some(Cue::Not);
+        let negated = negated || negated_here;
+        if negated_here {
             at = self.skip(at + 1, &[Cue::Is, Cue::Of]);
         }
         if let Some(shape) = self.cue(at).and_then(pattern_shape) {
@@ -92,10 +93,27 @@ impl Parser<'_> {
         }
     }
 
+    /// "names that contain 'x'": the pattern is of what was asked for.
+    pub(super) fn bare_pattern(&mut self) -> bool {
+        let Some(shape) = self.cue(self.at).and_then(pattern_shape) else { return false };
+        let catalog = self.catalog();
+        let column = match self.draft.asked.last() {
+            Some(Asked::Column(noun)) => noun.clone(),
+            Some(Asked::Entity { table, .. }) => {
+                let things = catalog.table(*table).display.iter().map(|c| (Thing::Column(*c), 1.0)).take(1).collect();
+                Noun { text: "name".to_owned(), things, owner: Some(*table), ..Noun::default() }
+            }
+            _ => return false,
+        };
+        let text = |t: Thing| t.column().is_some_and(|c| catalog.column(c).kind == ColumnKind::Text);
+        column.any(text) && self.pattern(column, shape, false, self.at + 1)
+    }
+
     fn pattern(&mut self, column: Noun, shape: fn(&str) -> String, negated: bool, from: usize) -> bool {
         let at = self.skip(from, &[]);
-        let Some(span) =
-            self.span(at).filter(|s| s.literal().is_some() || s.is_unknown() || s.values().next().is_some())
+        let Some(span) = self
+            .span(at)
+            .filter(|s| s.literal().is_some() || s.is_unknown() && s.capitalised || s.values().next().is_some())
         else {
             return false;
         };

@@ -1,0 +1,135 @@
+//! The command line: data on stdout, messages on stderr, exit codes that scripts can use.
+
+use crate::support::demo;
+use serde_json::{Value, json};
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+fn gatehouse(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_gatehouse")).args(args).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn help_shows_commands_and_examples() {
+    insta::assert_snapshot!(text(&gatehouse(&["--help"]).stdout));
+}
+
+#[test]
+fn plan_prints_reading_plan_and_sql_of_a_file() {
+    let shop = demo().data().join("datasets/shop/shop.sqlite");
+    let output = gatehouse(&["plan", "--source", shop.to_str().unwrap(), "how many customers per tier?"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    insta::assert_snapshot!(text(&output.stdout));
+    let refused = gatehouse(&["plan", "--source", shop.to_str().unwrap(), "purple elephants"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stdout).starts_with("refused:"));
+    let csv = demo().data().join("datasets/support/tickets.csv");
+    let output = gatehouse(&["plan", "--json", "--source", csv.to_str().unwrap(), "number of tickets per priority"]);
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["status"], "answered", "{answer}");
+}
+
+#[test]
+fn a_batch_answers_line_by_line_with_sql_that_runs() {
+    let shop = demo().data().join("datasets/shop/shop.sqlite");
+    let line = |id: u32, question: &str| json!({ "id": id, "db": shop, "question": question }).to_string();
+    let input = [
+        line(1, "how many customers are there?"),
+        line(2, "customers in tier 'enterprise'"),
+        line(3, "purple elephants"),
+        json!({ "id": 4, "db": "/nowhere.sqlite", "question": "how many?" }).to_string(),
+    ]
+    .join("\n");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_gatehouse"))
+        .args(["plan", "--planner", "offline", "--batch", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let answers: Vec<Value> = text(&output.stdout).lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let statuses: Vec<&str> = answers.iter().map(|a| a["status"].as_str().unwrap()).collect();
+    assert_eq!(statuses, ["answered", "answered", "refused", "refused"], "{answers:?}");
+    assert_eq!(answers[0]["id"], 1);
+    let database = rusqlite::Connection::open(&shop).unwrap();
+    let count: i64 = database.query_row(answers[0]["sql"].as_str().unwrap(), [], |row| row.get(0)).unwrap();
+    assert_eq!(count, 84);
+    let mut enterprise = database.prepare(answers[1]["sql"].as_str().unwrap()).unwrap();
+    assert_eq!(enterprise.query_map([], |_| Ok(())).unwrap().count(), 8);
+}
+
+#[test]
+fn doctor_finds_everything_in_order_and_says_so_as_json() {
+    let output = demo().command(&["doctor", "--json"]);
+    let findings: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let verdict = |check: &str| {
+        findings
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|f| f["check"] == check)
+            .map(|f| f["verdict"].clone())
+            .unwrap_or_default()
+    };
+    for check in ["config", "contracts", "ledger", "clock", "source"] {
+        assert_eq!(verdict(check), "ok", "{check}: {findings}");
+    }
+    assert_ne!(verdict("sandbox"), "fail");
+    assert!(output.status.success());
+}
+
+#[test]
+fn settings_show_where_they_come_from() {
+    let data = tempfile::tempdir().unwrap();
+    std::fs::write(data.path().join("gatehouse.toml"), "[limits]\nrows = 7\n").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_gatehouse"))
+        .args(["config", "show", "--origin", "--data"])
+        .arg(data.path())
+        .env("RUN_TIMEOUT_SECONDS", "9")
+        .output()
+        .unwrap();
+    let shown = text(&output.stdout);
+    let line = |key: &str| shown.lines().find(|l| l.starts_with(key)).unwrap_or_default().to_owned();
+    assert!(line("limits.rows").contains('7') && line("limits.rows").contains("gatehouse.toml"), "{shown}");
+    assert!(line("limits.seconds").contains('9') && line("limits.seconds").contains("RUN_TIMEOUT_SECONDS"));
+    assert!(line("server.listen").contains("default"));
+
+    std::fs::write(data.path().join("gatehouse.toml"), "[limits]\nrow = 7\nbytes = \"x\"\n").unwrap();
+    let output = gatehouse(&["serve", "--data", data.path().to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(said.contains("limits.row") && said.contains("limits.bytes"), "all at once: {said}");
+}
+
+#[test]
+fn a_token_is_alone_on_stdout_and_bad_spans_are_refused() {
+    let output = demo().command(&["tokens", "create", "--actor", "x", "--role", "analyst", "--expires", "30d"]);
+    assert_eq!(text(&output.stdout).lines().count(), 1);
+    assert!(text(&output.stdout).starts_with("gh_"));
+    for span in ["never", "-3d", "3"] {
+        let expires = format!("--expires={span}");
+        let output = demo().command(&["tokens", "create", "--actor", "x", "--role", "analyst", &expires]);
+        assert_eq!(output.status.code(), Some(2), "{span}");
+    }
+}
+
+#[test]
+fn every_contract_of_the_demo_fits_its_source() {
+    let output = demo().command(&["contracts", "check"]);
+    assert!(output.status.success(), "{}", text(&output.stdout));
+}
+
+#[test]
+fn the_published_schemas_are_those_in_the_documents() {
+    for (name, file) in [("contract", "contract.json"), ("query-plan", "query-plan.json")] {
+        let printed = text(&gatehouse(&["schema", name]).stdout);
+        let path = format!("{}/../../docs/schemas/{file}", env!("CARGO_MANIFEST_DIR"));
+        let written = std::fs::read_to_string(&path).unwrap_or_default();
+        assert_eq!(printed, written, "write it anew: gatehouse schema {name} > docs/schemas/{file}");
+    }
+}
