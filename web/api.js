@@ -14,6 +14,7 @@ import { strings } from "./strings.js";
  * @property {string} description
  * @property {string[]} prompts
  * @property {string} version_hash
+ * @property {string[]} tables
  * @property {DatasetFile[]} files
  */
 /**

@@ -62,7 +62,7 @@ export function showDatasets(datasets, onChoose) {
     const bytes = dataset.files.reduce((sum, file) => sum + file.bytes, 0);
     return h("label", { class: "dataset" }, radio,
       h("span", { class: "name" }, dataset.name),
-      h("span", { class: "weight" }, `${strings.tables(dataset.files.length)} · ${size(bytes)}`),
+      h("span", { class: "weight" }, `${strings.tables(dataset.tables.length)} · ${size(bytes)}`),
       h("span", { class: "about", id: about }, dataset.description));
   });
   byId("datasets", HTMLElement).replaceChildren(...options);

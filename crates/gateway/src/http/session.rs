@@ -26,7 +26,7 @@ pub async fn login(State(house): State<Arc<House>>, Query(login): Query<Login>) 
     let secure = if house.config.tls.is_some() || house.config.server.behind_proxy { "; Secure" } else { "" };
     let cookie = format!("{COOKIE}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200{secure}", session.expose());
     // Not a redirect: a browser that came from elsewhere would not send a strict cookie along.
-    let page = "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url=/\"><title>Gatehouse</title><a href=\"/\">Go on</a>";
+    let page = "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url=/\"><link rel=\"icon\" href=\"/assets/icon.svg\"><title>Gatehouse</title><a href=\"/\">Go on</a>";
     Ok(([(header::SET_COOKIE, cookie), (header::CONTENT_TYPE, "text/html; charset=utf-8".into())], page)
         .into_response())
 }

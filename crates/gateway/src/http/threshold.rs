@@ -12,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 use domain::{Kind, RequestId};
 use serde_json::json;
 use std::sync::Arc;
+use tracing::Instrument;
 
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -33,7 +34,7 @@ pub async fn cross(State(house): State<Arc<House>>, mut request: Request, next: 
     let route = request.extensions().get::<MatchedPath>().map_or("other", MatchedPath::as_str).to_owned();
     let method = request.method().to_string();
     let response = match house.own_ground(&request) {
-        Ok(()) => next.run(request).await,
+        Ok(()) => next.run(request).instrument(tracing::info_span!("request", request_id = %id)).await,
         Err(fault) => fault.into_response(),
     };
     let response = dress(response, &id);
