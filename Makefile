@@ -41,7 +41,7 @@ duckdb:
 	@scripts/fetch-duckdb
 
 release: deps ## one binary with DuckDB inside (slow to build)
-	$(CARGO) build --release --locked -p gatehouse --features bundled
+	$(CARGO) build --profile dist --locked -p gatehouse --features bundled
 
 clean:
 	$(CARGO) clean

@@ -166,16 +166,15 @@ impl Engines {
 
     async fn worker(&self, key: &Key, source: &Source) -> Result<Worker, Fault> {
         let data_version = source.data_version()?;
-        loop {
-            match self.take_idle(key) {
-                // One that opened an older state of the data would read a mixture of both.
-                Some(worker) if worker.data_version != data_version => bury(worker),
-                // One that died while nobody used it costs nobody a request.
-                Some(mut worker) if !worker.is_alive() => bury(worker),
-                Some(worker) => return Ok(worker),
-                None => return Worker::start(self.shared.sandbox.clone(), source, self.shared.settings.jail).await,
+        while let Some(mut worker) = self.take_idle(key) {
+            // One that opened an older state of the data would read a mixture of both; one that died
+            // while nobody used it should cost nobody a request.
+            if worker.data_version == data_version && worker.is_alive() {
+                return Ok(worker);
             }
+            bury(worker);
         }
+        Worker::start(self.shared.sandbox.clone(), source, self.shared.settings.jail).await
     }
 
     fn take_idle(&self, key: &Key) -> Option<Worker> {

@@ -1,9 +1,9 @@
 //! A bound question to a plan: which rows, joined how, grouped by what.
 
-use super::catalog::{Catalog, ColumnId, TableId};
+use super::catalog::{Catalog, ColumnId, ColumnKind, TableId};
 use super::joins::{self, JoinTrouble, Step};
 use super::nest::{self, Semi};
-use super::output::{Names, Output, expr};
+use super::output::{Names, Output, bucket, expr};
 use super::query::{BoundBy, BoundFilter, BoundKey, BoundOrder, Item, Query, Test, Trouble};
 use super::shape::{Shape, settle, shape};
 use domain::QueryPlan;
@@ -189,6 +189,12 @@ impl Compiler<'_> {
 
     fn orders(&self, query: &Query, shape: &Shape, output: &mut Output<'_>) -> Result<Vec<OrderItem>, Trouble> {
         let mut orders = Vec::new();
+        // One figure has no order, and rows can't be picked for it after it is summed up.
+        if !shape.grouped && shape.items.iter().any(Item::is_aggregate) {
+            let of_answer = |o: &BoundOrder| matches!(o.by, BoundBy::Shown | BoundBy::Figure);
+            let picked = !query.orders.iter().all(of_answer);
+            return if picked { Err(Trouble::Unsupported("picking rows before summing them up")) } else { Ok(orders) };
+        }
         for order in &query.orders {
             let expr = self.order_expr(order, shape, output)?;
             orders.push(OrderItem { expr, dir: order.direction });
@@ -227,9 +233,14 @@ impl Compiler<'_> {
 
 /// Buckets in the order of time; other groups by their first figure, largest first.
 fn default_orders(shape: &Shape, output: &Output<'_>) -> Vec<OrderItem> {
-    let bucket = shape.keys.iter().position(|k| matches!(k, BoundKey::Bucket(..)));
-    let by = match bucket {
-        Some(at) => output.select.get(at).map(|item| (item, Direction::Asc)),
+    let catalog = output.names.catalog;
+    let moment = shape.keys.iter().find_map(|key| match key {
+        BoundKey::Bucket(unit, Some(column)) => Some(bucket(*unit, output.names.field(*column))),
+        BoundKey::Column(c) if catalog.column(*c).kind == ColumnKind::Time => Some(output.names.field(*c)),
+        _ => None,
+    });
+    let by = match moment {
+        Some(moment) => output.select.iter().find(|i| i.expr == moment).map(|item| (item, Direction::Asc)),
         None => output.select.iter().find(|i| matches!(i.expr, Expr::Aggregate(_))).map(|i| (i, Direction::Desc)),
     };
     let named = |(item, dir): (&SelectItem, Direction)| Some(OrderItem { expr: Expr::field(item.alias.clone()?), dir });

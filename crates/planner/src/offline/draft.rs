@@ -189,6 +189,8 @@ pub(crate) struct Draft {
     pub filters: Vec<Filter>,
     pub orders: Vec<Order>,
     pub limit: Option<u64>,
+    /// The moment that periods and buckets are about, where the question names it.
+    pub moment: Option<Noun>,
     /// "top 5", "best": ranked, and the question does not say by what.
     pub ranked: Option<Direction>,
     pub distinct: bool,

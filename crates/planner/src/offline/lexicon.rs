@@ -26,6 +26,8 @@ pub(crate) mod weight {
     /// Another word of a name: `created` for `created_at`.
     pub const PART: f32 = 0.6;
     pub const DESCRIPTION: f32 = 0.45;
+    /// Lost when only the stem is the same.
+    pub const INFLECTED: f32 = 0.85;
     /// Lost when a word was read with one letter changed.
     pub const MISSPELT: f32 = 0.85;
 }
@@ -33,9 +35,20 @@ pub(crate) mod weight {
 /// The longest name, in words, that is looked up.
 pub(crate) const MAX_WORDS: usize = 5;
 
+#[derive(Debug)]
+struct Entry {
+    target: Target,
+    weight: f32,
+    /// The phrase in the singular: "ordered" shares a stem with "orders" and is another word.
+    surface: String,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Lexicon {
-    entries: HashMap<String, Vec<(Target, f32)>>,
+    /// By the stems of the phrase.
+    entries: HashMap<String, Vec<Entry>>,
+    /// Whole names written as one word, or as they stand in the schema.
+    joined: HashMap<String, Vec<Target>>,
     /// Single words of names, as they are written and as they are looked up, for misspellings.
     words: Vec<(String, String)>,
 }
@@ -70,11 +83,14 @@ impl Lexicon {
 
     /// What the phrase of these stems, or of these words written as one, may name.
     pub fn get(&self, stems: &[&str], lowers: &[&str]) -> Vec<(Target, f32)> {
-        let mut found = self.entries.get(&stems.join(" ")).cloned().unwrap_or_default();
-        if let Some(joined) = self.entries.get(&lowers.concat()) {
-            for entry in joined {
-                keep_best(&mut found, *entry);
-            }
+        let surface = surface(lowers);
+        let mut found = Vec::new();
+        for entry in self.entries.get(&stems.join(" ")).into_iter().flatten() {
+            let trust = if entry.surface == surface { 1.0 } else { weight::INFLECTED };
+            keep_best(&mut found, (entry.target, entry.weight * trust));
+        }
+        for target in self.joined.get(&lowers.concat()).into_iter().flatten() {
+            keep_best(&mut found, (*target, weight::NAME));
         }
         found
     }
@@ -89,53 +105,63 @@ impl Lexicon {
             |w: &str| w.len() >= 5 && w.chars().next() == word.chars().next() && strsim::osa_distance(w, &word) == 1;
         let near = self.words.iter().filter(|(written, _)| near(written));
         let entries = near.filter_map(|(_, key)| self.entries.get(key)).flatten();
-        let trusted = entries.filter(|(_, w)| *w >= weight::NOUN);
-        trusted.map(|(target, w)| (*target, w * weight::MISSPELT)).collect()
+        let trusted = entries.filter(|e| e.weight >= weight::NOUN);
+        trusted.map(|e| (e.target, e.weight * weight::MISSPELT)).collect()
     }
 
-    fn add(&mut self, key: String, target: Target, weight: f32) {
-        if !key.is_empty() {
-            keep_best(self.entries.entry(key).or_default(), (target, weight));
+    fn add<W: AsRef<str>>(&mut self, words: &[W], target: Target, weight: f32) {
+        let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+        let key = words.iter().map(|w| stem(w)).collect::<Vec<_>>().join(" ");
+        if key.is_empty() {
+            return;
+        }
+        let entry = Entry { target, weight, surface: surface(&words) };
+        let entries = self.entries.entry(key).or_default();
+        match entries.iter_mut().find(|e| e.target == target && e.surface == entry.surface) {
+            Some(known) => known.weight = known.weight.max(weight),
+            None => entries.push(entry),
         }
     }
 
     fn add_name(&mut self, words: &[String], raw: &str, target: Target) {
-        let stems: Vec<String> = words.iter().map(|w| stem(w)).collect();
         self.words.extend(words.iter().map(|w| (singular(w), stem(w))));
-        self.add(stems.join(" "), target, weight::NAME);
-        self.add(words.concat(), target, weight::NAME);
-        self.add(raw.to_lowercase(), target, weight::NAME);
-        let [.., last] = stems.as_slice() else { return };
-        if matches!(last.as_str(), "phone" | "telephon" | "fax" | "mobil") {
-            self.add(format!("{last} number"), target, weight::NAME);
+        self.add(words, target, weight::NAME);
+        for joined in [words.concat(), raw.to_lowercase()] {
+            self.joined.entry(joined).or_default().push(target);
         }
-        if stems.len() > 1 {
-            let share = |part: usize| 0.1 * (part as f32 / stems.len() as f32);
-            for (at, part) in stems.iter().enumerate() {
-                let noun = at + 1 == stems.len();
-                let base = if noun { weight::NOUN } else { weight::PART };
-                if !is_stop(part) && part.len() > 1 {
-                    self.add(part.clone(), target, base + share(1));
-                }
-            }
-            for start in 1..stems.len().saturating_sub(1) {
-                let tail = stems.get(start..).unwrap_or_default();
-                self.add(tail.join(" "), target, weight::NOUN + share(tail.len()));
-            }
-            let head = stems.get(..stems.len() - 1).unwrap_or_default();
-            self.add(head.join(" "), target, weight::PART + share(head.len()));
+        let Some((last, before)) = words.split_last() else { return };
+        if matches!(last.as_str(), "phone" | "telephone" | "fax" | "mobile") {
+            self.add(&[last.as_str(), "number"], target, weight::NAME);
         }
-        let nouns: Vec<&str> = synonyms(&singular(words.last().map_or("", String::as_str))).collect();
-        for synonym in nouns {
-            let mut phrase = stems.clone();
-            phrase.pop();
-            phrase.push(stem(synonym));
-            let full = if stems.len() == 1 { weight::THESAURUS } else { weight::THESAURUS - 0.05 };
-            self.add(phrase.join(" "), target, full);
-            if stems.len() > 1 && last.len() > 2 {
-                self.add(stem(synonym), target, weight::THESAURUS - 0.15);
+        if !before.is_empty() {
+            self.add_parts(words, target);
+        }
+        for synonym in synonyms(&singular(last)) {
+            let mut phrase: Vec<&str> = before.iter().map(String::as_str).collect();
+            phrase.push(synonym);
+            let trust = if before.is_empty() { weight::THESAURUS } else { weight::THESAURUS - 0.05 };
+            self.add(&phrase, target, trust);
+            if !before.is_empty() && last.len() > 2 {
+                self.add(&[synonym], target, weight::THESAURUS - 0.15);
             }
         }
+    }
+
+    /// Single words of a longer name, what it ends with and what it starts with: the more, the better.
+    fn add_parts(&mut self, words: &[String], target: Target) {
+        let share = |part: usize| 0.1 * (part as f32 / words.len() as f32);
+        for (at, part) in words.iter().enumerate() {
+            let base = if at + 1 == words.len() { weight::NOUN } else { weight::PART };
+            if !is_stop(part) && part.len() > 1 {
+                self.add(std::slice::from_ref(part), target, base + share(1));
+            }
+        }
+        for start in 1..words.len().saturating_sub(1) {
+            let tail = words.get(start..).unwrap_or_default();
+            self.add(tail, target, weight::NOUN + share(tail.len()));
+        }
+        let head = words.get(..words.len() - 1).unwrap_or_default();
+        self.add(head, target, weight::PART + share(head.len()));
     }
 
     /// Moments are also asked for by the noun of their verb, with or without "date" or "time".
@@ -144,29 +170,25 @@ impl Lexicon {
         let marker = |w: &String| matches!(w.as_str(), "at" | "on" | "date" | "time" | "timestamp");
         if kind == ColumnKind::Time && rest.iter().all(marker) {
             for noun in ["date", "time", "day"] {
-                self.add(format!("{} {noun}", stem(first)), target, weight::NOUN);
+                self.add(&[first.as_str(), noun], target, weight::NOUN);
             }
-            self.add(stem(first), target, weight::NOUN);
+            self.add(&[first], target, weight::NOUN);
         }
         if kind == ColumnKind::Flag && matches!(first.as_str(), "is" | "has" | "was") {
-            let stems: Vec<String> = rest.iter().map(|w| stem(w)).collect();
-            self.add(stems.join(" "), target, weight::NAME);
+            self.add(rest, target, weight::NAME);
         }
     }
 
     /// `customer_name` in `customers` is just its name.
     fn add_without_table(&mut self, words: &[String], table: &[String], target: Target) {
-        let starts = words.len() > table.len() && words.iter().zip(table).all(|(w, t)| stem(w) == stem(t));
-        if starts {
-            let rest: Vec<String> = words.iter().skip(table.len()).map(|w| stem(w)).collect();
-            self.add(rest.join(" "), target, weight::NAME - 0.02);
+        if words.len() > table.len() && words.iter().zip(table).all(|(w, t)| stem(w) == stem(t)) {
+            self.add(words.get(table.len()..).unwrap_or_default(), target, weight::NAME - 0.02);
         }
     }
 
     fn add_synonyms(&mut self, synonyms: &[String], target: Target) {
         for synonym in synonyms {
-            let stems: Vec<String> = split_name(synonym).iter().map(|w| stem(w)).collect();
-            self.add(stems.join(" "), target, weight::CONTRACT);
+            self.add(&split_name(synonym), target, weight::CONTRACT);
         }
     }
 
@@ -174,7 +196,7 @@ impl Lexicon {
     fn add_revenue(&mut self, catalog: &Catalog) {
         let known = |t: &Target| matches!(t, Target::Column(c) if catalog.column(*c).is_measure());
         let held = REVENUE.iter().filter_map(|w| self.entries.get(&stem(w))).flatten();
-        if held.into_iter().any(|(t, w)| *w >= weight::THESAURUS - 0.05 && known(t)) {
+        if held.into_iter().any(|e| e.weight >= weight::THESAURUS - 0.05 && known(&e.target)) {
             return;
         }
         let products: Vec<Target> =
@@ -183,19 +205,22 @@ impl Lexicon {
         let targets = if products.is_empty() { amounts.collect() } else { products };
         for target in targets {
             for word in REVENUE {
-                self.add(stem(word), target, weight::REVENUE);
+                self.add(&[*word], target, weight::REVENUE);
             }
         }
     }
 
     fn add_description(&mut self, description: &str, target: Target) {
         for word in split_name(description).iter().flat_map(|w| expand(w)) {
-            let stemmed = stem(word);
-            if word.len() > 3 && !is_stop(word) && !self.entries.contains_key(&stemmed) {
-                self.add(stemmed, target, weight::DESCRIPTION);
+            if word.len() > 3 && !is_stop(word) && !self.entries.contains_key(&stem(word)) {
+                self.add(&[word], target, weight::DESCRIPTION);
             }
         }
     }
+}
+
+fn surface(words: &[&str]) -> String {
+    words.iter().map(|w| singular(w)).collect::<Vec<_>>().join(" ")
 }
 
 /// What people call money that came in.

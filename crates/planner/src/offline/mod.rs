@@ -112,3 +112,15 @@ pub enum Planned {
 pub fn plan(index: &Index, question: &str, context: &Context<'_>) -> Planned {
     decide::plan(index, question, context)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One index serves all requests of a caller's role.
+    #[test]
+    fn an_index_can_be_shared() {
+        fn shared<T: Send + Sync>() {}
+        shared::<Index>();
+    }
+}

@@ -44,6 +44,11 @@ pub(crate) fn expr(names: &Names<'_>, thing: Thing) -> Expr {
     }
 }
 
+/// The start of the period that a moment is in.
+pub(crate) fn bucket(unit: DateUnit, of: Expr) -> Expr {
+    Expr::DateTrunc(DateTrunc { unit, of: Box::new(of) })
+}
+
 /// Collects what is selected, each under a name of its own.
 pub(crate) struct Output<'a> {
     pub names: &'a Names<'a>,
@@ -79,8 +84,7 @@ impl<'a> Output<'a> {
                     }
                 }
                 BoundKey::Bucket(unit, Some(column)) => {
-                    let of = Box::new(self.names.field(*column));
-                    let bucket = Expr::DateTrunc(DateTrunc { unit: *unit, of });
+                    let bucket = bucket(*unit, self.names.field(*column));
                     self.push(bucket.clone(), unit_name(*unit));
                     keys.push(bucket);
                 }

@@ -120,7 +120,7 @@ fn candidates(index: &Index, tokens: &[Token], start: usize) -> Vec<(Span, f32)>
         let mut meanings = Vec::new();
         let mut score = 0.0_f32;
         for (meaning, weight) in meanings_of(index, tokens, start, words) {
-            score = score.max(weight * length as f32 + 0.1 * (length as f32 - 1.0));
+            score = score.max(weight * length as f32 + 0.15 * (length as f32 - 1.0));
             meanings.push(meaning);
         }
         if !meanings.is_empty() {
@@ -202,9 +202,11 @@ fn names(index: &Index, words: &[Token], lowers: &[&str], found: &mut Vec<(Meani
     }
     let stems: Vec<&str> = words.iter().map(|t| t.stem.as_str()).collect();
     for (target, w) in index.lexicon.get(&stems, lowers) {
-        // A word that English needs for itself names something only if that is its whole name.
+        // A word that English needs for itself names something only if that is its whole name, or the
+        // verb of a table: "customers who ordered".
         let only_named = function_word || matches!(lowers, [only] if cues::lookup(only).is_some());
-        if !only_named || w >= weight::NAME - 0.05 {
+        let verb = matches!(target, Target::Table(_)) && w >= weight::NAME * weight::INFLECTED - 0.01;
+        if !only_named || verb || w >= weight::NAME - 0.05 {
             let bonus = if only_named && function_word { -0.4 } else { 0.05 };
             found.push((meaning(target, w), w + bonus));
         }

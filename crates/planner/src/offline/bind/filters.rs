@@ -97,8 +97,8 @@ impl Binder<'_> {
             Left::Money => {
                 let near = self.draft.subject.or_else(|| query.measured(self.catalog()));
                 let Some(table) = near else { return Err(Trouble::Unbound(text.to_owned())) };
-                let money = ["amount", "price", "total", "cost", "revenue", "value", "fee", "salary"];
-                let column = self.measure_column(table, &money);
+                let whole = self.measure_column(table, &["amount", "total", "revenue", "value"]);
+                let column = whole.or_else(|| self.measure_column(table, &["price", "cost", "fee", "salary"]));
                 (None, Thing::Column(column.ok_or_else(|| Trouble::Unbound(text.to_owned()))?))
             }
         };

@@ -16,7 +16,11 @@ impl Binder<'_> {
         let near = query.summed(self.catalog()).or_else(|| query.measured(self.catalog())).or(query.subject);
         for key in &mut query.keys {
             if let BoundKey::Bucket(unit, column @ None) = key {
-                let found = self.time_column(near, None, &unit_name(*unit))?;
+                let named = match &self.draft.moment {
+                    Some(noun) => self.thing(noun, |_, _| true)?.column(),
+                    None => None,
+                };
+                let found = self.time_column(near, named, &unit_name(*unit))?;
                 if self.catalog().column(found).is_year && *unit == DateUnit::Year {
                     *key = BoundKey::Column(found);
                 } else if self.catalog().column(found).is_year {

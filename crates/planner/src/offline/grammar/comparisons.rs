@@ -3,7 +3,7 @@
 use super::{Parser, Zone};
 use crate::offline::catalog::ColumnKind;
 use crate::offline::cues::Cue;
-use crate::offline::draft::{Bound, Filter, Left, Noun, Thing};
+use crate::offline::draft::{Asked, Bound, Filter, Left, Noun, Thing};
 use crate::offline::numbers::Number;
 use crate::offline::spans::{Meaning, Span};
 use domain::plan::{AggregateFn, Direction, Operator};
@@ -35,6 +35,7 @@ impl Parser<'_> {
                 (info.kind == ColumnKind::Number || info.is_year) && (!info.is_key || *weight >= 0.9)
             })
         };
+        let named = noun.table();
         let mut noun = noun.clone();
         noun.things.retain(numeric);
         if noun.things.is_empty() {
@@ -45,6 +46,11 @@ impl Parser<'_> {
             let next = self.said_again(&noun, &bound, next);
             if self.is_about_something_else(&noun, &bound, next) {
                 return false;
+            }
+            // "sales over $1,000": the word names the rows as well as their measure.
+            if let (Some(table), true) = (named, self.draft.asked.is_empty()) {
+                self.draft.asked.push(Asked::Entity { table, brief: self.which });
+                self.draft.subject = Some(table);
             }
             // "above the average of …": an average over some rows only, which no rule reads.
             if matches!(bound, Bound::Aggregate(_)) && matches!(self.cue(next), Some(Cue::Of | Cue::In | Cue::From)) {

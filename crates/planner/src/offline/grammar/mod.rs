@@ -15,7 +15,7 @@ mod values;
 use super::Index;
 use super::catalog::{Catalog, TableId};
 use super::cues::Cue;
-use super::draft::{Asked, Draft, Filter};
+use super::draft::{Asked, Draft, Filter, Key};
 use super::numbers::Number;
 use super::spans::{Meaning, Span};
 use domain::plan::Direction;
@@ -90,10 +90,22 @@ impl<'a> Parser<'a> {
             }
         }
         self.finish_ranking();
+        self.finish_moment();
         if self.either {
             self.draft.unexplained.push("or".to_owned());
         }
         self.draft
+    }
+
+    /// "tickets closed per month" leaves out those that are not closed; without months, nobody used
+    /// the word.
+    fn finish_moment(&mut self) {
+        let Some(column) = self.draft.moment.clone() else { return };
+        if self.draft.keys.iter().any(|k| matches!(k, Key::Bucket(_))) {
+            self.draft.filters.push(Filter::Missing { column, present: true });
+        } else {
+            self.draft.unexplained.push(column.text);
+        }
     }
 
     fn catalog(&self) -> &'a Catalog {

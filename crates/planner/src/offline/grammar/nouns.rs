@@ -1,7 +1,7 @@
 //! Nouns: what is asked for, what it belongs to, what else takes part.
 
 use super::{Parser, Zone};
-use crate::offline::catalog::{self, ColumnKind, TableId};
+use crate::offline::catalog::{self, Catalog, ColumnKind, TableId};
 use crate::offline::cues::Cue;
 use crate::offline::draft::{Asked, Filter, Noun, Thing};
 use crate::offline::spans::{Meaning, Span};
@@ -11,11 +11,13 @@ impl Parser<'_> {
     /// customers.
     pub(super) fn noun_at(&self, at: usize) -> Option<(Noun, usize)> {
         let span = self.span(at).filter(|s| s.is_noun())?;
-        let noun = noun(span);
+        let noun = noun(self.catalog(), span);
+        let dated = self.span(self.skip(at + 1, &[Cue::In, Cue::Is])).is_some_and(|s| s.time().is_some());
+        let noun = if dated { noun } else { as_event(self.catalog(), noun) };
         // "orders created this month": a plural is what is asked for, not the owner of what follows.
         let singular = catalog::singular(&noun.text) == noun.text;
         if let (Some(owner), Some(next), true) = (noun.table(), self.span(at + 1), singular) {
-            let mut owned = self::noun(next);
+            let mut owned = self::noun(self.catalog(), next);
             owned.things.retain(|(thing, _)| thing.table(self.catalog()) == owner);
             owned.tables.clear();
             if !owned.things.is_empty() && next.cue().is_none() {
@@ -106,12 +108,19 @@ impl Parser<'_> {
     fn column_noun(&mut self, noun: Noun, next: usize) -> bool {
         let catalog = self.catalog();
         let flag = noun.any(|t| t.column().is_some_and(|c| catalog.column(c).kind == ColumnKind::Flag));
-        if flag && (self.zone == Zone::Body || self.table_at(next).is_some()) {
+        let said_of = self.zone == Zone::Body || !self.joins_request(self.at);
+        if flag && (said_of || self.table_at(next).is_some()) {
             self.push_filter(Filter::Flag { column: noun, value: true });
             return true;
         }
         if self.zone == Zone::Body {
             return false;
+        }
+        // "tickets created per month" says which moment the months are of.
+        let moment = |t: Thing| t.column().is_some_and(|c| catalog.column(c).kind == ColumnKind::Time);
+        if !self.joins_request(self.at) && noun.any(moment) && self.draft.moment.is_none() {
+            self.draft.moment = Some(noun);
+            return true;
         }
         if !self.joins_request(self.at) {
             // "customer Ann Miller's email": the table only says whose. Otherwise no rule knows what
@@ -134,15 +143,28 @@ impl Parser<'_> {
     }
 }
 
-pub(super) fn noun(span: &Span) -> Noun {
+fn noun(catalog: &Catalog, span: &Span) -> Noun {
     let things = span.meanings.iter().filter_map(|m| match m {
         Meaning::Column(column, weight) => Some((Thing::Column(*column), *weight)),
         Meaning::Product(quantity, price, weight) => Some((Thing::Product(*quantity, *price), *weight)),
         _ => None,
     });
     let tables: Vec<(TableId, f32)> = span.tables().collect();
-    // A word that is a table's whole name is not meant for a column that only has it as a part.
+    // A word that is a table's whole name is meant for a column only if it is that column's too, or
+    // if the column is the measure that goes by that name.
     let whole = tables.iter().any(|(_, w)| *w >= 0.95);
-    let things = things.filter(|(_, w)| !whole || *w >= 0.7);
-    Noun { text: span.text.to_lowercase(), things: things.collect(), tables, owner: None }
+    let meant = |(thing, w): &(Thing, f32)| !whole || *w >= 0.95 || (*w >= 0.7 && thing.is_measure(catalog));
+    Noun { text: span.text.to_lowercase(), things: things.filter(meant).collect(), tables, owner: None }
+}
+
+/// "customers who ordered": where no period follows, the verb of a moment stands for what happened then.
+fn as_event(catalog: &Catalog, mut noun: Noun) -> Noun {
+    let of_table = |(thing, _): &(Thing, f32)| {
+        let moment = thing.column().is_some_and(|c| catalog.column(c).kind == ColumnKind::Time);
+        moment && noun.tables.iter().any(|(t, _)| *t == thing.table(catalog))
+    };
+    if noun.is_column() && noun.things.iter().all(of_table) {
+        noun.things.clear();
+    }
+    noun
 }

@@ -65,7 +65,7 @@ impl Parser<'_> {
         let mut column = noun.clone();
         column.things.retain(|(t, _)| t.column().is_some_and(|c| catalog.column(c).kind == ColumnKind::Text));
         column.tables.clear();
-        if column.things.is_empty() || noun.table().is_some() && !column.any(|_| true) {
+        if column.things.is_empty() {
             return false;
         }
         let mut at = self.skip(end, &[Cue::Is, Cue::Of, Cue::In]);
@@ -84,7 +84,8 @@ impl Parser<'_> {
             return true;
         }
         self.at = saved;
-        self.unlisted(column, negated, at)
+        // "accounts in Germany" does not say that an account is called so.
+        noun.is_column() && (negated || at == self.skip_be(end)) && self.unlisted(column, negated, at)
     }
 
     fn enter_body_after(&mut self, from: usize) {

@@ -86,7 +86,8 @@ impl Source {
     }
 }
 
-/// Text dates, as SQLite keeps them; revenue is only quantity × unit_price.
+/// Text dates, as SQLite keeps them; revenue is only quantity × unit_price; a synonym that shares
+/// its stem with a table.
 pub fn shop() -> Source {
     Source::new("shop", Dialect::Sqlite)
         .table("customers", &["id:integer", "name:string", "email:string", "tier:string", "created_at:string"])
@@ -103,6 +104,7 @@ pub fn shop() -> Source {
         .values("orders.status", &["pending", "completed", "cancelled", "refunded"], true)
         .range("customers.created_at", "2022-01-03T10:00:00", "2025-05-10T09:00:00")
         .range("orders.created_at", "2023-01-01T08:00:00", "2025-05-13T18:00:00")
+        .synonyms("orders.created_at", &["ordered", "placed"])
 }
 
 /// One wide table whose data ended long ago.

@@ -1,18 +1,16 @@
 //! Questions of four trades and what becomes of each. Read the snapshots: they are the behaviour.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
+use crate::support::schemas::{Source, energy, sales, shop, support as help_desk};
+use crate::support::{TODAY, outcome, questions};
 use domain::Turn;
 use planner::offline::{Context, Planned, plan};
-use support::schemas::{Source, energy, sales, shop, support as help_desk};
-use support::{TODAY, outcome, questions};
 
 fn answered(source: &Source, text: &str) -> String {
     let index = source.index();
     let case = |question: &str| format!("{question}\n  = {}\n", outcome(&index, question, &[]));
-    questions(text).map(case).collect()
+    let outcomes: String = questions(text).map(case).collect();
+    assert!(!outcomes.contains("\n  = !") && !outcomes.contains("\n  = ?"), "{outcomes}");
+    outcomes
 }
 
 fn source(name: &str) -> Source {

@@ -1,13 +1,9 @@
 //! The sentences of answers, from small results.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
+use crate::support::schemas::{Source, sales, shop};
 use domain::{FieldType, ResultColumn};
 use planner::offline::{AnswerInput, Context, Planned, plan, sentence};
 use serde_json::{Value, json};
-use support::schemas::{Source, sales, shop};
 
 struct Result<'a> {
     columns: &'a [(&'a str, FieldType)],
@@ -17,7 +13,7 @@ struct Result<'a> {
 }
 
 fn answer(source: &Source, question: &str, result: &Result<'_>) -> String {
-    let context = Context { history: &[], today: support::TODAY };
+    let context = Context { history: &[], today: crate::support::TODAY };
     let Planned::Plan { plan, reading, .. } = plan(&source.index(), question, &context) else { panic!("{question}") };
     let columns: Vec<ResultColumn> =
         result.columns.iter().map(|(name, kind)| ResultColumn { name: (*name).to_owned(), kind: *kind }).collect();

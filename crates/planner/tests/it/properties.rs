@@ -1,16 +1,12 @@
 //! Whatever is asked: no panic, and no plan that names what is not there.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
+use crate::support::TODAY;
+use crate::support::schemas::{Source, energy, sales, shop, support as help_desk};
 use domain::plan::{Condition, Expr, Operand, QueryPlan};
 use domain::{SourceSchema, Turn};
 use planner::offline::{Context, Index, Planned, plan};
 use proptest::prelude::*;
 use std::sync::LazyLock;
-use support::TODAY;
-use support::schemas::{Source, energy, sales, shop, support as help_desk};
 
 static SOURCES: LazyLock<Vec<(Source, Index)>> = LazyLock::new(|| {
     [shop(), sales(), help_desk(), energy()]
@@ -115,7 +111,7 @@ fn check(question: &str, history: &[Turn]) -> Result<(), TestCaseError> {
     for (source, index) in SOURCES.iter() {
         if let Planned::Plan { plan, reading, .. } = plan(index, question, &Context { history, today: TODAY }) {
             let faults = faults(&source.schema, &plan);
-            prop_assert!(faults.is_empty(), "{question}: {faults:?}\n{}", support::render::sql(&plan));
+            prop_assert!(faults.is_empty(), "{question}: {faults:?}\n{}", crate::support::render::sql(&plan));
             prop_assert!(!reading.is_empty());
         }
     }
