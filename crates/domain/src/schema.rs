@@ -74,7 +74,7 @@ pub struct Table {
     pub foreign_keys: Vec<ForeignKey>,
     /// Other words for the table, from its contract.
     pub synonyms: Vec<String>,
-    /// Known only where counting is free and no row filter applies.
+    /// Not known of views, nor where a row filter applies.
     pub row_count: Option<u64>,
     /// True when policy shows this caller only some of the rows.
     pub filtered: bool,

@@ -12,7 +12,11 @@ pub fn from_worker(failed: &Failed) -> Fault {
         Cause::Denied => (Kind::SqlPolicy, "engine.denied"),
         Cause::Protocol => (Kind::Internal, "engine.protocol"),
     };
-    Fault::new(kind, code, failed.message.clone())
+    let fault = Fault::new(kind, code, failed.message.clone());
+    match failed.cause {
+        Cause::Source => fault.hint("look at the source's file: it is there, and cannot be read as what its name says"),
+        _ => fault,
+    }
 }
 
 pub fn out_of_memory() -> Fault {

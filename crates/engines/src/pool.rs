@@ -8,7 +8,6 @@ use bytes::Bytes;
 use domain::{Fault, Rows, SourceSchema};
 use policy::Approved;
 use sandbox::{JailLimits, Report, Sandbox};
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -43,6 +42,9 @@ impl Default for Settings {
     }
 }
 
+/// How long a source may take to be described.
+const LOOK_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// What a worker may be used for again: another role's statements never run in it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Key {
@@ -70,15 +72,13 @@ struct Shared {
     turns: Arc<Semaphore>,
     /// Idle workers, the longest idle first.
     idle: Mutex<Vec<(Key, Worker)>>,
-    schemas: Mutex<HashMap<String, SourceSchema>>,
 }
 
 impl Engines {
     pub fn new(sandbox: Sandbox, settings: Settings) -> Self {
         let turns = Arc::new(Semaphore::new(settings.concurrency));
         let idle = Mutex::new(Vec::new());
-        let schemas = Mutex::new(HashMap::new());
-        Self { shared: Arc::new(Shared { sandbox: Arc::new(sandbox), settings, turns, idle, schemas }) }
+        Self { shared: Arc::new(Shared { sandbox: Arc::new(sandbox), settings, turns, idle }) }
     }
 
     /// What holds the workers on this machine.
@@ -126,34 +126,26 @@ impl Engines {
         }
     }
 
-    /// What tables a source has. Asked anew when the data has changed.
+    /// What tables a source has, asked of the source itself.
     pub async fn describe(&self, source: &Source) -> Result<SourceSchema, Fault> {
-        let data_version = source.data_version()?;
-        if let Some(known) = lock(&self.shared.schemas).get(&source.name)
-            && known.data_version == data_version
-        {
-            return Ok(known.clone());
-        }
-        let mut worker = self.nobodys(source).await?;
-        let answer = worker.get()?.describe().await;
-        let mut schema = worker.understand(answer)?;
+        let (_turn, mut worker) = self.nobodys(source).await?;
+        let mut schema = worker.look(async |w| w.describe().await).await?;
         schema.source.clone_from(&source.name);
         schema.data_version.clone_from(&worker.get()?.data_version);
-        lock(&self.shared.schemas).insert(source.name.clone(), schema.clone());
         Ok(schema)
     }
 
     /// Proves from inside a jail that this source cannot be written to.
     pub async fn prove_read_only(&self, source: &Source) -> Result<(), Fault> {
-        let mut worker = self.nobodys(source).await?;
-        let answer = worker.get()?.try_to_write().await;
-        worker.understand(answer)
+        let (_turn, mut worker) = self.nobodys(source).await?;
+        worker.look(async |w| w.try_to_write().await).await
     }
 
     /// A worker for what is asked on no role's behalf. It is not used again.
-    async fn nobodys(&self, source: &Source) -> Result<Killing, Fault> {
-        let _turn = self.turn().await?;
-        Worker::start(self.shared.sandbox.clone(), source, self.shared.settings.jail).await.map(|w| Killing(Some(w)))
+    async fn nobodys(&self, source: &Source) -> Result<(OwnedSemaphorePermit, Killing), Fault> {
+        let turn = self.turn().await?;
+        let worker = Worker::start(self.shared.sandbox.clone(), source, self.shared.settings.jail).await?;
+        Ok((turn, Killing(Some(worker))))
     }
 
     async fn turn(&self) -> Result<OwnedSemaphorePermit, Fault> {
@@ -202,7 +194,10 @@ impl Engines {
     /// After a worker was lost, the next statement should not have to wait for a new one.
     fn replace(&self, key: Key, source: Source) {
         let engines = self.clone();
+        // Not while all turns are taken: those that run come first.
+        let Ok(turn) = engines.shared.turns.clone().try_acquire_owned() else { return };
         tokio::spawn(async move {
+            let _turn = turn;
             if let Ok(worker) = engines.worker(&key, &source).await {
                 engines.put_back(key, Killing(Some(worker)));
             }
@@ -231,6 +226,12 @@ impl Killing {
 }
 
 impl Killing {
+    /// Asks something about the source itself, in bounded time.
+    async fn look<T>(&mut self, ask: impl AsyncFnOnce(&mut Worker) -> Result<T, Lost>) -> Result<T, Fault> {
+        let answer = tokio::time::timeout(LOOK_TIMEOUT, ask(self.get()?)).await;
+        self.understand(answer.map_err(|_| fault::timeout(LOOK_TIMEOUT.as_secs()))?)
+    }
+
     /// What a caller is told of a worker's answer. A worker whose pipe broke is looked at.
     fn understand<T>(&mut self, answer: Result<T, Lost>) -> Result<T, Fault> {
         match answer {

@@ -1,6 +1,6 @@
 //! Where data is: files that DuckDB reads, or a SQLite database.
 
-use domain::{Dialect, Fault, Kind};
+use domain::{Fault, Kind};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -26,13 +26,6 @@ pub struct FileTable {
 }
 
 impl Source {
-    pub fn dialect(&self) -> Dialect {
-        match self.kind {
-            SourceKind::Files(_) => Dialect::DuckDb,
-            SourceKind::Sqlite(_) => Dialect::Sqlite,
-        }
-    }
-
     /// The files that a worker for this source may read, and no others.
     pub fn paths(&self) -> Vec<&Path> {
         match &self.kind {

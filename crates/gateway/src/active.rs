@@ -1,7 +1,7 @@
 //! Requests on their way: what can be watched, resumed and cancelled.
 
 use crate::path::Reply;
-use domain::{Fault, RunId};
+use domain::{Caller, Fault, RunId};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
@@ -37,15 +37,23 @@ pub enum Event {
 #[derive(Debug)]
 pub struct Watch {
     pub run_id: RunId,
-    pub actor: String,
+    caller: Caller,
     pub cancel: CancellationToken,
     events: watch::Sender<Vec<Event>>,
 }
 
 impl Watch {
-    pub fn new(actor: &str) -> Arc<Self> {
+    pub fn new(caller: &Caller) -> Arc<Self> {
         let events = watch::Sender::new(Vec::with_capacity(4));
-        Arc::new(Self { run_id: RunId::new(), actor: actor.to_owned(), cancel: CancellationToken::new(), events })
+        let caller = caller.clone();
+        Arc::new(Self { run_id: RunId::new(), caller, cancel: CancellationToken::new(), events })
+    }
+
+    /// Whether this caller may watch it and take it back: whoever asked, in the same role and with
+    /// the same claims, or an admin.
+    fn is_open_to(&self, caller: &Caller) -> bool {
+        let Caller { actor, role, claims, .. } = &self.caller;
+        caller.is_admin() || (*actor == caller.actor && *role == caller.role && *claims == caller.claims)
     }
 
     pub fn tell(&self, event: Event) {
@@ -72,8 +80,9 @@ impl Active {
         self.lock().remove(&run_id);
     }
 
-    pub fn get(&self, run_id: RunId) -> Option<Arc<Watch>> {
-        self.lock().get(&run_id).cloned()
+    /// A request on its way, for those to whom it is open.
+    pub fn get(&self, caller: &Caller, run_id: RunId) -> Option<Arc<Watch>> {
+        self.lock().get(&run_id).filter(|watch| watch.is_open_to(caller)).cloned()
     }
 
     pub fn len(&self) -> usize {

@@ -2,11 +2,12 @@
 
 use crate::config::Config;
 use crate::contracts::Contracts;
-use crate::datasets::Datasets;
+use crate::datasets::{Dataset, Datasets};
 use crate::house::{House, open_sandbox};
 use ledger::Ledger;
 use serde::Serialize;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -111,18 +112,26 @@ fn clock() -> Finding {
     }
 }
 
+/// The jail holds; a file that everybody may write to does not hold without it.
+fn read_only(dataset: &Dataset, tables: usize) -> Finding {
+    let open = |path: &&std::path::Path| std::fs::metadata(path).is_ok_and(|m| m.permissions().mode() & 0o002 != 0);
+    match dataset.source.paths().into_iter().find(open) {
+        None => finding("source", Verdict::Ok, format!("`{}`: {tables} tables, read-only", dataset.id)),
+        Some(path) => {
+            let message = "read-only in the sandbox, but everybody on this machine may write to";
+            finding("source", Verdict::Warn, format!("`{}`: {message} `{}` (chmod o-w it)", dataset.id, path.display()))
+        }
+    }
+}
+
 /// Opens each source in its sandbox, and tries to write to it: that must fail.
 async fn sources(house: &Arc<House>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for dataset in house.datasets.iter() {
         findings.push(match house.schema(dataset).await {
-            Err(fault) => finding("source", Verdict::Fail, format!("`{}`: {fault}", dataset.id)),
+            Err(fault) => finding("source", Verdict::Fail, format!("`{}`: {fault} (hint: {})", dataset.id, fault.hint)),
             Ok(schema) => match house.engines.prove_read_only(&dataset.source).await {
-                Ok(()) => finding(
-                    "source",
-                    Verdict::Ok,
-                    format!("`{}`: {} tables, read-only", dataset.id, schema.tables.len()),
-                ),
+                Ok(()) => read_only(dataset, schema.tables.len()),
                 Err(why) => finding("source", Verdict::Fail, format!("`{}`: {why}", dataset.id)),
             },
         });

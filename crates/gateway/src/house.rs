@@ -7,14 +7,16 @@ use crate::datasets::{Dataset, Datasets};
 use crate::http::rates::Rates;
 use crate::metrics::Metrics;
 use crate::planning::Planning;
+use crate::turns::Turns;
 use domain::{Caller, Fault, Kind, SourceSchema};
 use engines::{Engines, Source};
 use ledger::Ledger;
 use policy::Policy;
 use sandbox::{Host, Program, Sandbox};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -25,7 +27,11 @@ pub struct House {
     pub engines: Engines,
     pub contracts: Contracts,
     pub datasets: Datasets,
+    /// What each source was found to hold.
+    schemas: Mutex<HashMap<String, Arc<SourceSchema>>>,
     pub planning: Planning,
+    /// How many statements each actor may have running.
+    pub turns: Turns,
     pub metrics: Metrics,
     pub rates: Rates,
     /// Requests on their way, by run.
@@ -33,7 +39,10 @@ pub struct House {
     /// Every request runs in a task of its own that shutdown waits for.
     pub tasks: TaskTracker,
     pub shutdown: CancellationToken,
-    pub started: Instant,
+    /// The port that it listens on, once it does.
+    pub port: OnceLock<u16>,
+    /// When the ledger was last tried, and whether it took the write.
+    pub(crate) ledger_tried: tokio::sync::Mutex<Option<(Instant, bool)>>,
 }
 
 /// Why the house cannot open, each line a problem with its hint.
@@ -68,13 +77,16 @@ impl House {
             engines,
             contracts: Contracts::open(&config.contracts_dir).map_err(CannotOpen)?,
             datasets,
-            planning: Planning::default(),
+            schemas: Mutex::default(),
+            planning: Planning::new(config.planner),
+            turns: Turns::new(config.engines.concurrency, config.engines.queue),
             metrics: Metrics::default(),
             rates: Rates::new(&config.requests),
             active: Active::default(),
             tasks: TaskTracker::new(),
             shutdown: CancellationToken::new(),
-            started: Instant::now(),
+            port: OnceLock::new(),
+            ledger_tried: tokio::sync::Mutex::default(),
             config,
         }))
     }
@@ -83,16 +95,42 @@ impl House {
         self.contracts.policy()
     }
 
-    /// What a dataset's source holds, before policy has looked at it.
-    pub async fn schema(&self, dataset: &Dataset) -> Result<SourceSchema, Fault> {
-        self.engines.describe(&dataset.source).await
+    /// What a dataset's source holds, before policy has looked at it. Asked anew when the data has
+    /// changed.
+    pub async fn schema(&self, dataset: &Dataset) -> Result<Arc<SourceSchema>, Fault> {
+        let data_version = dataset.source.data_version()?;
+        if let Some(known) = self.schemas().get(&dataset.id)
+            && known.data_version == data_version
+        {
+            return Ok(known.clone());
+        }
+        let schema = Arc::new(self.describe(dataset).await?);
+        self.schemas().insert(dataset.id.clone(), schema.clone());
+        Ok(schema)
+    }
+
+    /// Files declare no foreign keys, and databases not always: those that follow from the names are
+    /// added, so that they can be joined along.
+    async fn describe(&self, dataset: &Dataset) -> Result<SourceSchema, Fault> {
+        let mut schema = self.engines.describe(&dataset.source).await?;
+        for (table, key) in planner::offline::inferred_keys(&schema) {
+            if let Some(table) = schema.tables.iter_mut().find(|t| t.name == table) {
+                table.foreign_keys.push(key);
+            }
+        }
+        Ok(schema)
+    }
+
+    fn schemas(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<SourceSchema>>> {
+        self.schemas.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A dataset and as much of its schema as this caller may see. One of which they may see
     /// nothing does not exist for them.
     pub async fn dataset(&self, caller: &Caller, id: &str) -> Result<(&Dataset, SourceSchema), Fault> {
         let Some(dataset) = self.datasets.get(id) else { return Err(no_dataset(id)) };
-        let view = self.policy().view(caller, &self.schema(dataset).await?);
+        let schema = self.schema(dataset).await?;
+        let view = self.policy().view(caller, &schema);
         if view.tables.is_empty() { Err(no_dataset(id)) } else { Ok((dataset, view)) }
     }
 }

@@ -19,6 +19,7 @@ mod planning;
 mod rows;
 mod serve;
 pub mod tools;
+mod turns;
 
 pub use house::{CannotOpen, House, open_sandbox};
 pub use path::{Reply, Walk};

@@ -11,7 +11,7 @@ use prometheus_client::registry::Registry;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct RequestLabels {
     pub route: String,
-    pub method: String,
+    pub method: &'static str,
     pub status: u16,
 }
 

@@ -12,13 +12,15 @@
 
 use crate::active::{Event, Stage, Watch};
 use crate::house::House;
-use crate::planning::Planned;
+use crate::planning::{MOST_VALUES, Planned};
 use crate::{answer, rows};
-use domain::{Ask, Caller, Clarification, Fault, Outcome, Proposal, Purpose, Rows, Run, Status, Timings, Wish};
+use domain::{Ask, Caller, Clarification, Fault, Limits, Outcome, Proposal, Purpose, Rows, Run, Status, Timings, Wish};
 use engines::Executed;
+use futures_util::FutureExt;
 use jiff::Timestamp;
 use policy::Approved;
 use serde_json::value::RawValue;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::task::JoinHandle;
@@ -61,11 +63,13 @@ impl From<Fault> for Stop {
 impl House {
     /// Sends a request on its way.
     pub fn start(self: &Arc<Self>, caller: Caller, ask: Ask) -> Walk {
-        let watch = Watch::new(&caller.actor);
+        let watch = Watch::new(&caller);
         self.active.insert(watch.clone());
         let (house, told) = (self.clone(), watch.clone());
         let task = self.tasks.spawn(async move {
-            let reply = house.walk(&caller, &ask, &told).await.map(Arc::new);
+            // A panic of ours ends the request as a fault of ours, not as silence.
+            let walked = AssertUnwindSafe(house.walk(&caller, &ask, &told)).catch_unwind().await;
+            let reply = walked.unwrap_or_else(|_| Err(Fault::internal("path.panic"))).map(Arc::new);
             house.active.remove(told.run_id);
             told.tell(Event::Finished(reply.clone()));
             reply
@@ -144,7 +148,7 @@ impl House {
         let schema = self.schema(dataset).await?;
         let start = Instant::now();
         let policy = self.policy();
-        let approved = policy.check(caller, &schema, proposal, &self.config.limits);
+        let approved = policy.check(caller, &schema, proposal, &self.limits(run.purpose));
         run.timings.check_ms = milliseconds(start);
         run.policy_fingerprint = policy.fingerprint().to_owned();
         let approved = approved?;
@@ -155,12 +159,22 @@ impl House {
         Ok(approved)
     }
 
+    /// The planner knows as many values as it wants, however few rows people are shown.
+    fn limits(&self, purpose: Purpose) -> Limits {
+        let limits = self.config.limits;
+        match purpose {
+            Purpose::Index => Limits { rows: limits.rows.max(MOST_VALUES), ..limits },
+            Purpose::Answer | Purpose::Describe => limits,
+        }
+    }
+
     /// Run: the only line of the house that gives a statement to an engine.
     async fn execute(&self, approved: &Approved, run: &mut Run) -> Result<Executed, Fault> {
         let dataset = self.datasets.get(approved.source()).ok_or_else(|| Fault::internal("path.source"))?;
         let sandbox = self.engines.sandbox();
         run.sandbox_tier = Some(sandbox.tier.to_string());
         run.unenforced.clone_from(&sandbox.unenforced);
+        let _turn = self.turns.wait(&run.actor).await?;
         let start = Instant::now();
         let executed = self.engines.run(&dataset.source, approved).await;
         run.timings.run_ms = milliseconds(start);

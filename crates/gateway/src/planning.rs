@@ -4,10 +4,11 @@
 //! path like anything else, under the caller's own policy, and kept by what the caller may see and
 //! the state of the data: two callers share an index only if they would read the same values.
 
+use crate::config::PlannerChoice;
 use crate::house::House;
-use domain::plan::{Aggregate, AggregateFn, Expr, SelectItem};
+use domain::plan::{Aggregate, AggregateFn, Direction, Expr, OrderItem, SelectItem};
 use domain::{
-    Ask, Caller, Clarification, Door, Fault, Proposal, Purpose, QueryPlan, SessionId, SourceSchema, Turn, Wish,
+    Ask, Caller, Clarification, Door, Fault, Kind, Proposal, Purpose, QueryPlan, SessionId, SourceSchema, Turn, Wish,
     sha256_hex,
 };
 use planner::offline::{self, ColumnValues, Context, Index, What};
@@ -15,12 +16,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Distinct values of one column that are worth knowing; a column with more is free text or a key.
-const MOST_VALUES: u64 = 2_000;
+pub const MOST_VALUES: u64 = 2_000;
 /// Indexes kept at a time. Beyond it all are dropped, and those in use are built again.
 const MOST_INDEXES: usize = 64;
 
-#[derive(Default)]
 pub struct Planning {
+    name: &'static str,
     indexes: Mutex<HashMap<String, Arc<Index>>>,
 }
 
@@ -37,9 +38,17 @@ pub enum Planned {
 }
 
 impl Planning {
+    /// There is one planner so far, so that the best one to be had is that one.
+    pub fn new(choice: PlannerChoice) -> Self {
+        let name = match choice {
+            PlannerChoice::Auto | PlannerChoice::Offline => "offline",
+        };
+        Self { name, indexes: Mutex::default() }
+    }
+
     /// The planner in use, as runs record it.
     pub fn name(&self) -> &'static str {
-        "offline"
+        self.name
     }
 }
 
@@ -78,7 +87,7 @@ impl House {
 
     /// The index over what this caller sees, built on first use.
     async fn index(self: &Arc<Self>, caller: &Caller, door: Door, view: &SourceSchema) -> Result<Arc<Index>, Fault> {
-        let key = index_key(caller, view);
+        let key = index_key(caller, view, self.policy().fingerprint());
         if let Some(index) = self.planning.lock().get(&key) {
             return Ok(index.clone());
         }
@@ -122,7 +131,14 @@ impl House {
             thread: None,
         };
         let reply = self.start(caller.clone(), ask).reply().await?;
-        let Some(rows) = &reply.rows else { return Ok(None) };
+        let Some(rows) = &reply.rows else {
+            return match &reply.run.error_json {
+                Some(fault) if matches!(fault.kind, Kind::Invalid | Kind::Execution) => Ok(None),
+                // A moment in which nothing can be read must not be taken for a source without values.
+                Some(fault) => Err(fault.clone()),
+                None => Err(Fault::internal("planner.values")),
+            };
+        };
         let cells = crate::rows::head(rows, usize::try_from(MOST_VALUES).unwrap_or(usize::MAX))?;
         Ok(Some(column_values(wanted, cells, rows.truncated)))
     }
@@ -134,10 +150,10 @@ impl Planning {
     }
 }
 
-/// What decides which values are seen: the visible schema, the data, and, where rows are filtered,
-/// who it is that sees them.
-fn index_key(caller: &Caller, view: &SourceSchema) -> String {
-    let mut seen = serde_json::to_string(view).unwrap_or_default();
+/// What decides which values are seen: policy, the visible schema, the data, and, where rows are
+/// filtered, who it is that sees them.
+fn index_key(caller: &Caller, view: &SourceSchema, policy: &str) -> String {
+    let mut seen = format!("{policy}\0{}", serde_json::to_string(view).unwrap_or_default());
     if view.tables.iter().any(|t| t.filtered) {
         seen.push_str(&format!("\0{}\0{}\0{:?}", caller.actor, caller.role, caller.claims));
     }
@@ -148,6 +164,7 @@ fn distinct(wanted: &Wanted) -> QueryPlan {
     let mut plan = QueryPlan::over(&wanted.table);
     plan.distinct = true;
     plan.select.push(SelectItem { expr: Expr::field(&wanted.column), alias: None });
+    plan.order_by.push(OrderItem { expr: Expr::field(&wanted.column), dir: Direction::Asc });
     plan.limit = Some(MOST_VALUES);
     plan
 }

@@ -29,6 +29,7 @@ pub struct Serving {
 pub async fn serve(house: Arc<House>) -> Result<Serving, CannotOpen> {
     let listener = bind(house.config.server.listen)?;
     let address = listener.local_addr().map_err(|e| e.to_string())?;
+    let _ = house.port.set(address.port());
     let handle = Handle::new();
     let app = router(house.clone()).into_make_service();
     let header_timeout = house.config.server.header_timeout;
@@ -36,6 +37,9 @@ pub async fn serve(house: Arc<House>) -> Result<Serving, CannotOpen> {
         None => {
             let mut server = axum_server::from_tcp(listener).map_err(|e| e.to_string())?.handle(handle.clone());
             patient(server.http_builder(), header_timeout);
+            // Without TLS nobody speaks HTTP/2, and telling the two apart would wait for ever for a
+            // client that says nothing.
+            *server.http_builder() = server.http_builder().clone().http1_only();
             (tokio::spawn(server.serve(app)), "http")
         }
         Some(tls) => {
@@ -76,7 +80,9 @@ fn patient(
     header_timeout: Duration,
 ) {
     builder.http1().timer(hyper_util::rt::TokioTimer::new()).header_read_timeout(header_timeout);
-    builder.http2().timer(hyper_util::rt::TokioTimer::new()).max_concurrent_streams(100);
+    let http2 = &mut builder.http2();
+    http2.timer(hyper_util::rt::TokioTimer::new()).max_concurrent_streams(100);
+    http2.keep_alive_interval(Duration::from_secs(20)).keep_alive_timeout(Duration::from_secs(10));
 }
 
 /// Learns every source's schema before the first question does.

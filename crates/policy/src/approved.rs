@@ -1,6 +1,6 @@
 //! The only thing that engines run.
 
-use domain::{ContractUse, Dialect, Limits, QueryMode, Value, sha256_hex};
+use domain::{ContractUse, Dialect, Limits, Value, sha256_hex};
 
 /// A proposal that policy has accepted for one caller, in its compiled form.
 ///
@@ -8,8 +8,8 @@ use domain::{ContractUse, Dialect, Limits, QueryMode, Value, sha256_hex};
 /// constructible, cloneable nor deserialisable elsewhere. What waits for an approval is the
 /// proposal, by its hash; when it runs, it is checked again.
 ///
-/// **Rows and truncation.** The statement's own LIMIT is at most `row_cap() + 1`. An engine reads
-/// all rows; if there are more than `row_cap()`, it drops the last and says `truncated`.
+/// **Rows and truncation.** The statement's own LIMIT is at most `limits().rows + 1`. An engine reads
+/// all rows; if there are more than `limits().rows`, it drops the last and says `truncated`.
 #[derive(Debug)]
 pub struct Approved {
     pub(crate) role: String,
@@ -18,11 +18,9 @@ pub struct Approved {
     pub(crate) sql: String,
     pub(crate) params: Vec<Value>,
     pub(crate) limits: Limits,
-    pub(crate) mode: QueryMode,
     pub(crate) contracts: Vec<ContractUse>,
     pub(crate) filtered_by: Vec<String>,
     pub(crate) tables: Vec<String>,
-    pub(crate) policy_fingerprint: String,
     pub(crate) proposal_hash: String,
 }
 
@@ -48,13 +46,6 @@ impl Approved {
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
-    /// The most rows that the caller may be given.
-    pub fn row_cap(&self) -> u64 {
-        self.limits.rows
-    }
-    pub fn mode(&self) -> QueryMode {
-        self.mode
-    }
     /// The contracts that had a say.
     pub fn contracts(&self) -> &[ContractUse] {
         &self.contracts
@@ -66,9 +57,6 @@ impl Approved {
     /// The physical tables that it reads.
     pub fn tables(&self) -> &[String] {
         &self.tables
-    }
-    pub fn policy_fingerprint(&self) -> &str {
-        &self.policy_fingerprint
     }
     pub fn proposal_hash(&self) -> &str {
         &self.proposal_hash

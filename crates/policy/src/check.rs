@@ -37,11 +37,9 @@ impl Policy {
             sql: text,
             params: used.params,
             limits: *limits,
-            mode: proposal.mode(),
             contracts: used.contracts.into_iter().collect(),
             filtered_by: used.filtered.into_iter().collect(),
             tables: used.tables.into_iter().collect(),
-            policy_fingerprint: self.fingerprint().to_owned(),
             proposal_hash: proposal.hash(),
         })
     }

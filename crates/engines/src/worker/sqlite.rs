@@ -33,13 +33,19 @@ impl Sqlite {
     }
 
     fn describe_all(&self) -> rusqlite::Result<Vec<Table>> {
-        let sql = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
-        let names: Vec<String> =
-            self.connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-        names.iter().map(|name| self.describe_table(name)).collect()
+        let sql = "SELECT name, type = 'view' FROM sqlite_schema WHERE type IN ('table', 'view') \
+                   AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
+        let mut statement = self.connection.prepare(sql)?;
+        let names = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let names: Vec<(String, bool)> = names.collect::<rusqlite::Result<_>>()?;
+        // A view over what is gone is as good as gone itself; the rest of the source can be read.
+        let described = names.iter().filter_map(|(name, is_view)| {
+            self.describe_table(name, *is_view).inspect_err(|e| eprintln!("`{name}` left out: {e}")).ok()
+        });
+        Ok(described.collect())
     }
 
-    fn describe_table(&self, name: &str) -> rusqlite::Result<Table> {
+    fn describe_table(&self, name: &str, is_view: bool) -> rusqlite::Result<Table> {
         let mut keys: Vec<(i64, String)> = Vec::new();
         let mut columns = Vec::new();
         let mut statement = self.connection.prepare("SELECT name, type, \"notnull\", pk FROM pragma_table_info(?1)")?;
@@ -55,20 +61,25 @@ impl Sqlite {
             columns.push(column);
         }
         keys.sort();
-        let count = format!("SELECT count(*) FROM {}", quoted(name));
-        let row_count = self.connection.query_row(&count, [], |row| row.get::<_, i64>(0))?;
+        // Counting a view may take for ever.
+        let row_count = if is_view { None } else { self.count(name)? };
         Ok(Table {
             name: name.to_owned(),
             columns,
             primary_key: keys.into_iter().map(|(_, column)| column).collect(),
             foreign_keys: self.foreign_keys(name)?,
-            row_count: u64::try_from(row_count).ok(),
+            row_count,
             ..Table::default()
         })
     }
 
+    fn count(&self, table: &str) -> rusqlite::Result<Option<u64>> {
+        let count = format!("SELECT count(*) FROM {}", quoted(table));
+        self.connection.query_row(&count, [], |row| row.get::<_, i64>(0)).map(|n| u64::try_from(n).ok())
+    }
+
     fn foreign_keys(&self, name: &str) -> rusqlite::Result<Vec<ForeignKey>> {
-        let sql = "SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(?1) ORDER BY id, seq";
+        let sql = "SELECT id, \"table\", \"from\", \"to\", seq FROM pragma_foreign_key_list(?1) ORDER BY id, seq";
         let mut statement = self.connection.prepare(sql)?;
         let mut rows = statement.query([name])?;
         let mut keys: Vec<(i64, ForeignKey)> = Vec::new();
@@ -77,7 +88,7 @@ impl Sqlite {
             // A reference without a column means the primary key of the target.
             let to = match row.get::<_, Option<String>>(3)? {
                 Some(to) => to,
-                None => self.first_key(&target)?,
+                None => self.key_column(&target, row.get::<_, i64>(4)? + 1)?,
             };
             match keys.last_mut() {
                 Some((last, key)) if *last == id => {
@@ -90,9 +101,9 @@ impl Sqlite {
         Ok(keys.into_iter().map(|(_, key)| key).collect())
     }
 
-    fn first_key(&self, table: &str) -> rusqlite::Result<String> {
-        let sql = "SELECT coalesce((SELECT name FROM pragma_table_info(?1) WHERE pk = 1), 'rowid')";
-        self.connection.query_row(sql, [table], |row| row.get(0))
+    fn key_column(&self, table: &str, position: i64) -> rusqlite::Result<String> {
+        let sql = "SELECT coalesce((SELECT name FROM pragma_table_info(?1) WHERE pk = ?2), 'rowid')";
+        self.connection.query_row(sql, (table, position), |row| row.get(0))
     }
 }
 

@@ -1,6 +1,6 @@
 //! `gatehouse audit …`.
 
-use super::{flags, load};
+use super::{existing, flags, load};
 use crate::cli::Audit;
 use crate::print::{self, Problem};
 use ledger::Ledger;
@@ -8,7 +8,16 @@ use std::process::ExitCode;
 
 pub async fn run(audit: Audit) -> Result<ExitCode, Problem> {
     let Audit::Verify { data, json } = audit;
+    existing(&data)?;
     let (config, _) = load(&flags(&data))?;
+    if !config.ledger.path.is_file() {
+        let mut problem = Problem::usage(
+            format!("there is no ledger `{}`", config.ledger.path.display()),
+            "`ledger.path` or `--data` is another one than the server's",
+        );
+        problem.code = 5;
+        return Err(problem);
+    }
     let report = Ledger::open(&config.ledger.path, &config.data.join("keys"))?.verify().await?;
     if json {
         print::json(&report);

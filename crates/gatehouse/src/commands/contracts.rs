@@ -51,7 +51,8 @@ async fn check(data: &Data, json: bool) -> Result<ExitCode, Problem> {
     let policy = house.policy();
     let mut drift = Vec::new();
     for dataset in house.datasets.iter() {
-        drift.extend(policy.drift(&house.schema(dataset).await?).iter().map(|d| match &d.field {
+        let schema = house.schema(dataset).await?;
+        drift.extend(policy.drift(&schema).iter().map(|d| match &d.field {
             Some(field) => format!("contract `{}`: its table has no field `{field}`", d.resource),
             None => format!("contract `{}`: its table is not there", d.resource),
         }));

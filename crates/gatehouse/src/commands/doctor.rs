@@ -1,13 +1,13 @@
 //! `gatehouse doctor`.
 
-use super::{flags, load};
+use super::{existing, flags, load};
 use crate::cli::Doctor;
 use crate::print::{self, Problem};
 use gateway::doctor::{Verdict, examine};
 use std::process::ExitCode;
 
 pub async fn run(doctor: Doctor) -> Result<ExitCode, Problem> {
-    std::fs::create_dir_all(&doctor.data.data)?;
+    existing(&doctor.data)?;
     let (config, _) = load(&flags(&doctor.data))?;
     let findings = examine(config).await;
     if doctor.json {

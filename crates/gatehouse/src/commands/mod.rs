@@ -47,6 +47,19 @@ fn flags(data: &Data) -> Flags {
     Flags { data: data.data.clone(), config: data.config.clone(), ..Flags::default() }
 }
 
+/// For commands that look at what is there: a directory that is not there is a mistake, not a start.
+fn existing(data: &Data) -> Result<(), Problem> {
+    if data.data.is_dir() {
+        return Ok(());
+    }
+    let mut problem = Problem::usage(
+        format!("there is no directory `{}`", data.data.display()),
+        "`--data` names the directory that `gatehouse serve` was started with",
+    );
+    problem.code = 5;
+    Err(problem)
+}
+
 fn load(flags: &Flags) -> Result<(Config, Vec<Shown>), Problem> {
     settings::load(flags, |name| std::env::var(name).ok())
         .map_err(|errors| Problem { lines: errors.iter().map(ToString::to_string).collect(), code: 2 })

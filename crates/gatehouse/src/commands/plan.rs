@@ -84,9 +84,15 @@ async fn run_batch(batch: &str, plan: &Plan) -> Result<ExitCode, Problem> {
         if text.trim().is_empty() {
             continue;
         }
-        let line: Line = serde_json::from_str(&text).map_err(|e| {
-            Problem::usage(format!("line {}: {e}", number + 1), "a line is {\"id\", \"db\", \"question\"}")
-        })?;
+        let line: Line = match serde_json::from_str(&text) {
+            Ok(line) => line,
+            Err(error) => {
+                let message = format!("line {}: {error}; a line is {{\"id\", \"db\", \"question\"}}", number + 1);
+                let answer = Answer { message: Some(message), id: Some(serde_json::Value::Null), ..blank("refused") };
+                print::line(serde_json::to_string(&answer).unwrap_or_default());
+                continue;
+            }
+        };
         let house = match houses.get(&line.db) {
             Some(house) => house.clone(),
             None => {

@@ -19,6 +19,7 @@ pub async fn run(tokens: Tokens) -> Result<ExitCode, Problem> {
             let (info, secret) = open(&data)?.create_token(token).await?;
             print::line(secret.expose());
             eprintln!("token {} for {} as {}; it is not shown again", info.id, info.actor, info.role);
+            warn_of_unknown_role(&data, &info.role);
         }
         Tokens::List { data, json } => list(&open(&data)?.tokens().await?, json),
         Tokens::Revoke { data, id } => {
@@ -44,6 +45,17 @@ fn open(data: &Data) -> Result<Ledger, Problem> {
     std::fs::create_dir_all(&data.data)?;
     let (config, _) = load(&flags(data))?;
     Ok(Ledger::open(&config.ledger.path, &config.data.join("keys"))?)
+}
+
+/// A misspelt role is not wrong, it just sees nothing.
+fn warn_of_unknown_role(data: &Data, role: &str) {
+    let Ok((config, _)) = load(&flags(data)) else { return };
+    let Ok(contracts) = gateway::contracts::Contracts::open(&config.contracts_dir) else { return };
+    let policy = contracts.policy();
+    let known = |c: &policy::Contract| c.public || c.roles.contains_key(role) || c.grants.values().any(|r| r == role);
+    if role != domain::Caller::ADMIN && policy.contracts().count() > 0 && !policy.contracts().any(known) {
+        eprintln!("warning: no contract names the role `{role}`: it sees nothing");
+    }
 }
 
 fn list(tokens: &[TokenInfo], json: bool) {
@@ -73,8 +85,12 @@ fn plain(what: &str, text: String) -> Result<String, Problem> {
 
 fn claim(text: &str) -> Result<(String, String), Problem> {
     text.split_once('=')
+        .filter(|(name, _)| !["", "actor", "role"].contains(name))
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .ok_or_else(|| Problem::usage(format!("`{text}` is not a claim"), "write it as NAME=VALUE"))
+        .ok_or_else(|| {
+            let hint = "write it as NAME=VALUE; `actor` and `role` are flags of their own";
+            Problem::usage(format!("`{text}` is not a claim"), hint)
+        })
 }
 
 fn expiry(text: &str) -> Result<Timestamp, Problem> {

@@ -89,7 +89,7 @@ fn nonsense_is_refused_and_says_which_words() {
 
 #[test]
 fn a_vague_question_gets_one_question_back_with_choices() {
-    let body = analyst().ask("support", "tickets by date");
+    let body = analyst().ask("shop", "best products");
     assert_eq!(body["status"], "clarify", "{}", body["assistant_message"]);
     let choices = body["clarification"]["choices"].as_array().unwrap();
     assert!((2..=3).contains(&choices.len()));

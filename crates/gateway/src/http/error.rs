@@ -26,13 +26,15 @@ impl HttpFault {
     }
 }
 
-/// A fault as open envelopes show it: `{type, code, message, hint, span?}`.
+/// A fault as open envelopes show it: `{type, code, message, hint, fixable, span?}`; `fixable` says
+/// whether asking differently could help.
 pub fn error_json(fault: &Fault) -> serde_json::Value {
     let mut error = json!({
         "type": fault.kind.chat_type(),
         "code": fault.code,
         "message": fault.message,
         "hint": fault.hint,
+        "fixable": fault.kind.model_can_fix(),
     });
     if let (Some(span), Some(object)) = (fault.span, error.as_object_mut()) {
         object.insert("span".into(), json!(span));

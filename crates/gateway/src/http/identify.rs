@@ -7,10 +7,14 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use domain::{Caller, Kind, RequestId};
+use ledger::AuditEvent;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub const COOKIE: &str = "gatehouse_session";
+/// Browsers keep one cookie of a name for all ports of a machine; several servers may run on it.
+pub fn cookie_name(house: &House) -> String {
+    format!("gatehouse_session_{}", house.port.get().copied().unwrap_or_default())
+}
 
 /// The extractor that every handler of an API takes: without it there is no [`Caller`].
 pub struct Identified(pub Caller);
@@ -30,15 +34,30 @@ async fn identify(house: &House, headers: &HeaderMap, request_id: RequestId) -> 
     let unavailable = |e: ledger::LedgerError| HttpFault::from(domain::Fault::from(e));
     if let Some(secret) = bearer(headers)? {
         let token = house.ledger.authenticate(secret).await.map_err(unavailable)?;
-        let token = token.ok_or_else(|| refused("the token is unknown, expired or revoked"))?;
+        let Some(token) = token else {
+            house.note_refused(&request_id).await;
+            return Err(refused("the token is unknown, expired or revoked"));
+        };
         return Ok(Caller { actor: token.actor, role: token.role, claims: token.claims, request_id });
     }
-    if let Some(secret) = cookie(headers) {
+    if let Some(secret) = cookie(house, headers) {
         let identity = house.ledger.session(secret).await.map_err(unavailable)?;
         let identity = identity.ok_or_else(|| refused("the session has ended"))?;
         return Ok(Caller { actor: identity.actor, role: identity.role, claims: BTreeMap::new(), request_id });
     }
     Err(refused("no token was sent"))
+}
+
+impl House {
+    /// Wrong tokens are on record, some of them each second: guessing must not fill the disk.
+    async fn note_refused(&self, request_id: &RequestId) {
+        if self.rates.note_refusal() {
+            let event = AuditEvent::new("auth.refused").detail(serde_json::json!({ "request_id": request_id }));
+            if let Err(error) = self.ledger.append(event).await {
+                tracing::error!(%error, "a refused token cannot be recorded");
+            }
+        }
+    }
 }
 
 fn refused(message: &str) -> HttpFault {
@@ -56,13 +75,14 @@ fn bearer(headers: &HeaderMap) -> Result<Option<&str>, HttpFault> {
         .ok_or_else(|| refused("the `Authorization` header is not `Bearer …`"))
 }
 
-pub fn cookie(headers: &HeaderMap) -> Option<&str> {
+pub fn cookie<'h>(house: &House, headers: &'h HeaderMap) -> Option<&'h str> {
+    let own = cookie_name(house);
     headers
         .get_all(header::COOKIE)
         .iter()
         .filter_map(|v| v.to_str().ok())
         .flat_map(|v| v.split(';'))
         .filter_map(|pair| pair.trim().split_once('='))
-        .find(|(name, _)| *name == COOKIE)
+        .find(|(name, _)| *name == own)
         .map(|(_, value)| value)
 }

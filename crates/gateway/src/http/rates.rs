@@ -5,16 +5,21 @@ use crate::House;
 use crate::config::Rate;
 use domain::Kind;
 use governor::clock::{Clock, DefaultClock};
-use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, Quota, RateLimiter};
+use std::num::NonZeroU32;
 
 pub struct Rates {
     limiter: DefaultKeyedRateLimiter<String>,
+    refusals: DefaultDirectRateLimiter,
 }
+
+/// Refused tokens that are recorded each second.
+const REFUSALS: NonZeroU32 = NonZeroU32::MIN.saturating_add(4);
 
 impl Rates {
     pub fn new(rate: &Rate) -> Self {
         let quota = Quota::per_second(rate.per_second).allow_burst(rate.burst);
-        Self { limiter: RateLimiter::keyed(quota) }
+        Self { limiter: RateLimiter::keyed(quota), refusals: RateLimiter::direct(Quota::per_second(REFUSALS)) }
     }
 
     pub fn admit(&self, house: &House, actor: &str) -> Result<(), HttpFault> {
@@ -31,6 +36,11 @@ impl Rates {
             fault.retry_after = Some(seconds);
             fault
         })
+    }
+
+    /// Whether a refused token is still to be recorded this second.
+    pub fn note_refusal(&self) -> bool {
+        self.refusals.check().is_ok()
     }
 
     /// Forgets actors that have been quiet, so that the table does not grow for ever.

@@ -1,6 +1,6 @@
 //! The page's sign-in: a one-time link, then a cookie that no script and no other site can use.
 
-use super::identify::{COOKIE, Identified, cookie};
+use super::identify::{Identified, cookie, cookie_name};
 use super::{HttpFault, Query};
 use crate::House;
 use axum::Json;
@@ -24,7 +24,8 @@ pub async fn login(State(house): State<Arc<House>>, Query(login): Query<Login>) 
         return Err(fault);
     };
     let secure = if house.config.tls.is_some() || house.config.server.behind_proxy { "; Secure" } else { "" };
-    let cookie = format!("{COOKIE}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200{secure}", session.expose());
+    let name = cookie_name(&house);
+    let cookie = format!("{name}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200{secure}", session.expose());
     // Not a redirect: a browser that came from elsewhere would not send a strict cookie along.
     let page = "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url=/\"><link rel=\"icon\" href=\"/assets/icon.svg\"><title>Gatehouse</title><a href=\"/\">Go on</a>";
     Ok(([(header::SET_COOKIE, cookie), (header::CONTENT_TYPE, "text/html; charset=utf-8".into())], page)
@@ -36,10 +37,10 @@ pub async fn who(State(house): State<Arc<House>>, Identified(caller): Identified
 }
 
 pub async fn logout(State(house): State<Arc<House>>, headers: HeaderMap) -> Result<Response, HttpFault> {
-    if let Some(secret) = cookie(&headers) {
+    if let Some(secret) = cookie(&house, &headers) {
         house.ledger.end_session(secret).await.map_err(Fault::from)?;
     }
-    let gone = format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
+    let gone = format!("{}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0", cookie_name(&house));
     let mut response = Redirect::to("/").into_response();
     *response.status_mut() = StatusCode::SEE_OTHER;
     if let Ok(value) = gone.parse() {

@@ -2,8 +2,8 @@
 
 use super::compile::Compiler;
 use super::expr::{Typed, comparable, is_ordered, kind_word};
-use super::invalid;
 use super::scope::quote;
+use super::{dates, invalid};
 use domain::plan::{Condition, Expr, Operand, Operator, Test};
 use domain::{Dialect, Fault, FieldType, QueryPlan, Value};
 
@@ -47,8 +47,9 @@ impl Compiler<'_> {
 
     fn test(&mut self, test: &Test) -> Result<Typed, Fault> {
         let Test { left, op, right } = test;
-        let left = self.expr(left)?;
+        let mut left = self.expr(left)?;
         suits(*op, left.kind)?;
+        left.sql = self.instant(&left);
         let (sql, aggregate) = match (op, right) {
             (Operator::In | Operator::NotIn, Operand::List(values)) => (self.in_list(&left, *op, values)?, false),
             (Operator::In | Operator::NotIn, Operand::Plan(plan)) => (self.in_plan(&left, *op, plan)?, false),
@@ -78,10 +79,19 @@ impl Compiler<'_> {
                         "compare values of one type",
                     ));
                 }
-                (format!("({} {} {})", left.sql, word(*op), right.sql), right.aggregate)
+                (format!("({} {} {})", left.sql, word(*op), self.instant(&right)), right.aggregate)
             }
         };
         Ok(truth(sql, left.aggregate || aggregate))
+    }
+
+    /// SQLite keeps timestamps as text in several ISO forms (`T` or a space, with a zone or without):
+    /// only in one form do they compare.
+    fn instant(&self, side: &Typed) -> String {
+        match (self.dialect(), side.kind) {
+            (Dialect::Sqlite, FieldType::Timestamp) => dates::instant(&side.sql),
+            _ => side.sql.clone(),
+        }
     }
 
     fn right(&mut self, operand: &Operand) -> Result<Typed, Fault> {
@@ -125,7 +135,11 @@ impl Compiler<'_> {
             return Err(invalid("plan.operand", message, "compare values of one type"));
         }
         let name = quote(&column.name);
-        let set = format!("SELECT {name} FROM ({}) AS \"set\" WHERE {name} IS NOT NULL", sub.sql);
+        let member = match (self.dialect(), column.kind) {
+            (Dialect::Sqlite, FieldType::Timestamp) => dates::instant(&name),
+            _ => name.clone(),
+        };
+        let set = format!("SELECT {member} FROM ({}) AS \"set\" WHERE {name} IS NOT NULL", sub.sql);
         Ok(format!("({} {} ({set}))", left.sql, word(op)))
     }
 

@@ -24,6 +24,11 @@ pub fn trunc(dialect: Dialect, unit: DateUnit, of: &str) -> String {
     }
 }
 
+/// A timestamp of SQLite in the one form that values are bound in.
+pub fn instant(of: &str) -> String {
+    format!("strftime('%Y-%m-%d %H:%M:%f', {of})")
+}
+
 /// One part of a date, as a whole number.
 pub fn extract(dialect: Dialect, part: DatePart, of: &str) -> String {
     let number = |format: &str| format!("CAST(strftime('{format}', {of}) AS INTEGER)");

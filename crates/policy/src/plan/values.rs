@@ -91,14 +91,12 @@ fn time(text: &str) -> Option<String> {
     text.parse::<Time>().ok().map(|t| t.to_string())
 }
 
-/// ISO text with a space, in UTC where an offset is given; a bare date stays one, as engines compare both.
+/// ISO text with a space and milliseconds, in UTC where an offset is given; a date is its midnight.
 fn timestamp(text: &str) -> Option<String> {
-    if let Some(date) = date(text) {
-        return Some(date);
-    }
-    let civil = match text.parse::<jiff::Timestamp>() {
-        Ok(instant) => instant.to_zoned(jiff::tz::TimeZone::UTC).datetime(),
-        Err(_) => text.parse::<DateTime>().ok()?,
+    let civil = match (date(text), text.parse::<jiff::Timestamp>()) {
+        (Some(date), _) => date.parse::<Date>().ok()?.to_datetime(Time::midnight()),
+        (None, Ok(instant)) => instant.to_zoned(jiff::tz::TimeZone::UTC).datetime(),
+        (None, Err(_)) => text.parse::<DateTime>().ok()?,
     };
-    Some(civil.to_string().replace('T', " "))
+    Some(civil.strftime("%Y-%m-%d %H:%M:%S%.3f").to_string())
 }

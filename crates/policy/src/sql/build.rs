@@ -2,11 +2,11 @@
 
 use super::refuse::Walk;
 use crate::access::Readable;
-use domain::{Fault, Kind};
+use domain::{Dialect, Fault, Kind};
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
     Expr, GroupByExpr, Ident, LimitClause, ObjectName, ObjectNamePart, Query, Select, SelectFlavor, SelectItem,
-    SetExpr, TableAlias, TableFactor, TableWithJoins, Value, Values, WildcardAdditionalOptions,
+    SetExpr, TableAlias, TableFactor, TableWithJoins, UnaryOperator, Value, Values, WildcardAdditionalOptions,
 };
 
 /// The schema that engines keep a source's tables in. With it in front, no CTE can stand in for a table.
@@ -29,7 +29,11 @@ pub fn limit(n: u64) -> LimitClause {
 }
 
 /// `SELECT "a" AS "a", … FROM "main"."table" WHERE (rows) AND …`: all that a caller can reach of it.
-pub fn readable_rows(readable: &Readable<'_>, rows: Vec<Expr>) -> Walk<Query> {
+///
+/// SQLite would merge this into the query around it and may then evaluate the caller's conditions
+/// on rows before it filters them, so that an error could tell of a hidden row. `LIMIT -1` (all
+/// rows) keeps it from that.
+pub fn readable_rows(dialect: Dialect, readable: &Readable<'_>, rows: Vec<Expr>) -> Walk<Query> {
     if readable.fields.is_empty() {
         let message = format!("`{}` has no columns that you may read", readable.name);
         return Err(Fault::new(Kind::Forbidden, "policy.no_columns", message));
@@ -51,7 +55,13 @@ pub fn readable_rows(readable: &Readable<'_>, rows: Vec<Expr>) -> Walk<Query> {
         op: sqlparser::ast::BinaryOperator::And,
         right: Box::new(right),
     });
-    Ok(query(SetExpr::Select(Box::new(select(projection, physical(&readable.table.name), selection)))))
+    let filtered = selection.is_some();
+    let mut fenced = query(SetExpr::Select(Box::new(select(projection, physical(&readable.table.name), selection))));
+    if filtered && dialect == Dialect::Sqlite {
+        let all = Expr::UnaryOp { op: UnaryOperator::Minus, expr: Box::new(number(1)) };
+        fenced.limit_clause = Some(LimitClause::LimitOffset { limit: Some(all), offset: None, limit_by: Vec::new() });
+    }
+    Ok(fenced)
 }
 
 fn physical(table: &str) -> TableFactor {

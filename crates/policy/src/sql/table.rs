@@ -133,7 +133,7 @@ impl<'a> Walker<'a> {
         let readable = self.reader.as_ref().and_then(|reader| reader.resource(&ident.value));
         let Some(readable) = readable else { return Err(self.unknown_table(ident)) };
         let rows = self.read(&readable)?;
-        let subquery = Box::new(build::readable_rows(&readable, rows)?);
+        let subquery = Box::new(build::readable_rows(self.dialect, &readable, rows)?);
         let columns = readable.fields.iter().map(|f| f.name.to_owned()).collect();
         Ok((columns, TableFactor::Derived { lateral: false, subquery, alias: Some(alias), sample }))
     }

@@ -1,14 +1,15 @@
 //! `POST /chat`: a question in, an answer with its run out.
 
+use super::query::refuse;
 use super::wire::{ChatRequest, RunBody, filtered_header, parse_id};
 use crate::House;
 use crate::http::identify::Identified;
 use crate::http::{HttpFault, StrictJson};
-use crate::path::{Reply, Walk};
+use crate::path::Walk;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use domain::{Ask, Caller, Door, Fault, Kind, Purpose, SessionId, ThreadId, Wish};
+use domain::{Ask, Caller, Door, Fault, Kind, Purpose, Run, SessionId, ThreadId, Wish};
 use std::sync::Arc;
 
 /// Turns of a thread that a question may lean on.
@@ -21,14 +22,16 @@ pub async fn chat(
     StrictJson(request): StrictJson<ChatRequest>,
 ) -> Result<Response, HttpFault> {
     let reply = begin(&house, caller, request).await?.reply().await?;
-    Ok(respond(&reply))
+    Ok(respond(&reply.run))
 }
 
 /// Checks the request and sends it on its way.
 pub async fn begin(house: &Arc<House>, caller: Caller, request: ChatRequest) -> Result<Walk, HttpFault> {
     check_message(house, &request.message)?;
     // Whoever may not see the dataset is told so before there is a run.
-    house.dataset(&caller, &request.dataset_id).await?;
+    if let Err(fault) = house.dataset(&caller, &request.dataset_id).await {
+        return Err(refuse(house, &caller, fault).await.into());
+    }
     let thread = match &request.thread_id {
         Some(id) => parse_id(id, "thread")?,
         None => ThreadId::new(),
@@ -60,9 +63,9 @@ fn check_message(house: &House, message: &str) -> Result<(), HttpFault> {
     Ok(())
 }
 
-pub fn respond(reply: &Reply) -> Response {
-    let mut response = Json(RunBody::of(&reply.run)).into_response();
-    if let Some((name, value)) = filtered_header(&reply.run) {
+pub fn respond(run: &Run) -> Response {
+    let mut response = Json(RunBody::of(run)).into_response();
+    if let Some((name, value)) = filtered_header(run) {
         response.headers_mut().insert(name, value);
     }
     response

@@ -26,13 +26,13 @@ pub async fn query(
     Path(id): Path<String>,
     StrictJson(request): StrictJson<QueryRequest>,
 ) -> Result<Response, HttpFault> {
-    house.dataset(&caller, &id).await?;
-    let proposal = match proposal(id, request) {
+    let seen = house.dataset(&caller, &id).await.map(drop);
+    let proposal = match seen.and_then(|()| proposal(id, request)) {
         Ok(proposal) => proposal,
         Err(fault) => return Err(refuse(&house, &caller, fault).await.into()),
     };
     let reply = house.start(caller.clone(), ask(proposal)).reply().await?;
-    let mut response = respond(&reply);
+    let mut response = respond(&reply.run);
     if let Some(fault) = &reply.run.error_json {
         *response.status_mut() =
             StatusCode::from_u16(fault.kind.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -48,7 +48,8 @@ fn proposal(source: String, request: QueryRequest) -> Result<Proposal, Fault> {
     }
 }
 
-/// What cannot even be read as a proposal makes no run, but is on record all the same.
+/// What does not come as far as a run (an unknown dataset, a plan that cannot be read) is on record
+/// all the same.
 pub async fn refuse(house: &House, caller: &Caller, fault: Fault) -> Fault {
     let detail = serde_json::json!({ "code": fault.code });
     let event = AuditEvent::new("proposal.refused").by(caller).through(Door::Chat).detail(detail);
@@ -72,6 +73,8 @@ pub fn ask(proposal: Proposal) -> Ask {
 
 /// Runs a proposal for a tool call.
 pub async fn run(house: &Arc<House>, caller: &Caller, proposal: Proposal) -> Result<Arc<crate::Reply>, Fault> {
-    house.dataset(caller, proposal.source()).await?;
+    if let Err(fault) = house.dataset(caller, proposal.source()).await {
+        return Err(refuse(house, caller, fault).await);
+    }
     house.start(caller.clone(), ask(proposal)).reply().await
 }

@@ -1,6 +1,7 @@
 //! `/runs`: what is on record, and taking back what is still on its way.
 
-use super::wire::{RunBody, parse_id};
+use super::ask::respond;
+use super::wire::parse_id;
 use crate::House;
 use crate::http::identify::Identified;
 use crate::http::{HttpFault, Path, Query};
@@ -20,11 +21,11 @@ pub async fn show(
     Path(id): Path<String>,
 ) -> Result<Response, HttpFault> {
     let run_id: RunId = parse_id(&id, "run")?;
-    if house.active.get(run_id).is_some_and(|w| w.actor == caller.actor || caller.is_admin()) {
+    if house.active.get(&caller, run_id).is_some() {
         return Ok(Json(json!({ "run_id": run_id, "status": "running" })).into_response());
     }
     let run = visible(&house, &caller, run_id).await?;
-    Ok(Json(RunBody::of(&run)).into_response())
+    Ok(respond(&run))
 }
 
 /// A run as this caller may read it today: their own, or anybody's for an admin. If today's policy
@@ -144,7 +145,7 @@ pub async fn cancel(
     Path(id): Path<String>,
 ) -> Result<Response, HttpFault> {
     let run_id: RunId = parse_id(&id, "run")?;
-    if let Some(watch) = house.active.get(run_id).filter(|w| w.actor == caller.actor || caller.is_admin()) {
+    if let Some(watch) = house.active.get(&caller, run_id) {
         watch.cancel.cancel();
         return Ok((StatusCode::ACCEPTED, Json(json!({ "run_id": run_id, "status": "cancelling" }))).into_response());
     }

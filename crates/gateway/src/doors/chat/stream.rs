@@ -44,7 +44,7 @@ pub async fn resume(
 ) -> Result<Response, HttpFault> {
     let run_id: RunId = parse_id(&id, "run")?;
     let seen = headers.get("last-event-id").and_then(|v| v.to_str().ok()).and_then(|v| v.parse().ok()).unwrap_or(0);
-    if let Some(watch) = house.active.get(run_id).filter(|w| w.actor == caller.actor || caller.is_admin()) {
+    if let Some(watch) = house.active.get(&caller, run_id) {
         return Ok(stream(live(watch, seen)));
     }
     let run = visible(&house, &caller, run_id).await?;

@@ -61,7 +61,13 @@ fn without_note(reading: &str) -> &str {
     reading.find(" (the data ends").and_then(|at| reading.get(..at)).unwrap_or(reading)
 }
 
+/// A query of the caller's own has no reading.
+fn named(reading: &str) -> &str {
+    if reading.is_empty() { "this query" } else { reading }
+}
+
 fn empty(input: &AnswerInput<'_>, reading: &str) -> String {
+    let reading = named(reading);
     match input.plan {
         Some(plan) if plan.filter.is_some() || plan.having.is_some() => {
             format!("Nothing fits: no rows for {reading}. One of the conditions leaves nothing.")
@@ -72,7 +78,7 @@ fn empty(input: &AnswerInput<'_>, reading: &str) -> String {
 
 fn single(column: &ResultColumn, row: &[Value], reading: &str) -> String {
     match row.first() {
-        None | Some(Value::Null) => format!("There is no value: no rows for {reading}."),
+        None | Some(Value::Null) => format!("There is no value: no rows for {}.", named(reading)),
         Some(value) => format!("{}: {}.", capital(reading), cell(value, column)),
     }
 }
