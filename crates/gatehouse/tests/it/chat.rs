@@ -94,7 +94,7 @@ fn a_vague_question_gets_one_question_back_with_choices() {
     let choices = body["clarification"]["choices"].as_array().unwrap();
     assert!((2..=3).contains(&choices.len()));
     let follow = analyst()
-        .post("/chat", &json!({ "dataset_id": "support", "thread_id": body["thread_id"], "message": choices[0] }));
+        .post("/chat", &json!({ "dataset_id": "shop", "thread_id": body["thread_id"], "message": choices[0] }));
     assert_eq!(follow.json()["status"], "succeeded", "{}", follow.text());
 }
 

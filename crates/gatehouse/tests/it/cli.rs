@@ -41,6 +41,7 @@ fn a_batch_answers_line_by_line_with_sql_that_runs() {
         line(1, "how many customers are there?"),
         line(2, "customers in tier 'enterprise'"),
         line(3, "purple elephants"),
+        "not json".to_owned(),
         json!({ "id": 4, "db": "/nowhere.sqlite", "question": "how many?" }).to_string(),
     ]
     .join("\n");
@@ -54,7 +55,7 @@ fn a_batch_answers_line_by_line_with_sql_that_runs() {
     let output = child.wait_with_output().unwrap();
     let answers: Vec<Value> = text(&output.stdout).lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     let statuses: Vec<&str> = answers.iter().map(|a| a["status"].as_str().unwrap()).collect();
-    assert_eq!(statuses, ["answered", "answered", "refused", "refused"], "{answers:?}");
+    assert_eq!(statuses, ["answered", "answered", "refused", "refused", "refused"], "{answers:?}");
     assert_eq!(answers[0]["id"], 1);
     let database = rusqlite::Connection::open(&shop).unwrap();
     let count: i64 = database.query_row(answers[0]["sql"].as_str().unwrap(), [], |row| row.get(0)).unwrap();

@@ -153,6 +153,9 @@ fn a_slow_client_is_let_go() {
     let server = server().env("GATEHOUSE_SERVER_HEADER_TIMEOUT_SECONDS", "1").start();
     let mut socket = std::net::TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap();
     socket.write_all(b"GET /livez HTTP/1.1\r\nHost: loc").unwrap();
+    let mut silent = std::net::TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap();
+    silent.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
+    silent.read_to_end(&mut Vec::new()).expect("the server to close a connection that says nothing");
     let mut said = Vec::new();
     socket.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
     socket.read_to_end(&mut said).expect("the server to close the connection");

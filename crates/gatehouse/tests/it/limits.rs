@@ -66,3 +66,39 @@ fn a_source_that_cannot_be_read_is_an_error_of_its_own() {
     assert!(!reply.text().contains(server.data().to_str().unwrap()), "no paths of the machine");
     assert_eq!(sql(&admin, "here", "SELECT a FROM here")["result"]["rows"], json!([[1]]));
 }
+
+#[test]
+fn one_actor_does_not_take_all_the_workers() {
+    let server =
+        server().demo().env("GATEHOUSE_ENGINES_CONCURRENCY", "2").env("GATEHOUSE_ENGINES_QUEUE_SECONDS", "2").start();
+    let greedy = server.client("greedy", "analyst");
+    let admin = server.client("root", "admin");
+    let endless = "SELECT count(*) FROM sales_orders a, sales_orders b, sales_orders c WHERE a.quantity + b.quantity < c.quantity";
+    let body = json!({ "dataset_id": "sales", "message": endless }).to_string().into_bytes();
+    let _streams: Vec<_> = (0..2).map(|_| greedy.open("POST".parse().unwrap(), "/chat/stream", body.clone())).collect();
+    while !admin.get("/metrics").text().contains("gatehouse_active_runs 2") {}
+    let modest = server.client("modest", "analyst");
+    assert_eq!(sql(&modest, "shop", "SELECT 1 AS one")["status"], "succeeded");
+}
+
+#[test]
+fn a_broken_or_endless_view_does_not_close_its_source() {
+    let server = server()
+        .file(
+            "datasets/registry.json",
+            r#"{"version":"1","datasets":[{"id":"lite","name":"Lite","files":[{"path":"lite.sqlite"}]}]}"#,
+        )
+        .start();
+    let lite = rusqlite::Connection::open(server.data().join("datasets/lite.sqlite")).unwrap();
+    lite.execute_batch(
+        "CREATE TABLE t (a INTEGER); INSERT INTO t VALUES (1);
+         CREATE TABLE gone (x); CREATE VIEW broken AS SELECT x FROM gone; DROP TABLE gone;
+         CREATE VIEW endless AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r;",
+    )
+    .unwrap();
+    let admin = server.client("root", "admin");
+    assert_eq!(sql(&admin, "lite", "SELECT a FROM t")["result"]["rows"], json!([[1]]));
+    let schema = admin.get("/datasets/lite/schema").json();
+    let names: Vec<_> = schema["tables"].as_array().unwrap().iter().map(|t| t["name"].clone()).collect();
+    assert_eq!(names, [json!("endless"), json!("t")]);
+}

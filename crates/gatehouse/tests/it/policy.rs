@@ -143,3 +143,35 @@ fn contracts_can_be_drafted_checked_and_shown() {
     let drift = server.command(&["contracts", "check"]);
     assert!(!drift.status.success() && String::from_utf8_lossy(&drift.stdout).contains("price"));
 }
+
+/// SQLite likes to evaluate conditions on an indexed column first. An error of a condition on a row
+/// that policy hides would tell what stands in it.
+#[test]
+fn an_error_does_not_tell_of_a_hidden_row() {
+    let contract = "version: \"1\"\nresource: staff\nsource: hr\ntable: staff\nkey: [id]\nfields:\n  \
+        - {name: id, type: integer}\n  - {name: owner, type: string}\n  - {name: salary, type: integer}\n\
+        roles:\n  analyst: {ops: [READ], rows: \"owner = $actor\"}\n";
+    let server = server()
+        .file(
+            "datasets/registry.json",
+            r#"{"version":"1","datasets":[{"id":"hr","name":"HR","files":[{"path":"hr.sqlite"}]}]}"#,
+        )
+        .file("contracts/staff.yaml", contract)
+        .start();
+    let hr = rusqlite::Connection::open(server.data().join("datasets/hr.sqlite")).unwrap();
+    hr.execute_batch(
+        "CREATE TABLE staff (id INTEGER PRIMARY KEY, owner TEXT, salary INTEGER);
+         CREATE INDEX by_salary ON staff (salary);
+         INSERT INTO staff VALUES (1, 'eve', 1000), (2, 'boss', 987654);",
+    )
+    .unwrap();
+    let eve = server.client("eve", "analyst");
+    for bound in [987_653, 987_654] {
+        let text = format!(
+            "SELECT count(*) FROM staff WHERE salary > 1100 \
+             AND json_extract(CASE WHEN salary > {bound} THEN 'x' ELSE '{{}}' END, '$') IS NOT NULL"
+        );
+        let body = sql(&eve, "hr", &text);
+        assert_eq!(body["result"]["rows"], json!([[0]]), "{body}");
+    }
+}

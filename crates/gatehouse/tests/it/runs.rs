@@ -99,6 +99,16 @@ fn a_run_is_cancelled_while_it_runs_and_recorded_so() {
 }
 
 #[test]
+fn a_running_request_is_open_only_to_the_role_that_asked() {
+    let admin = demo().client("boss", "admin");
+    let (run_id, _lines) = start_endless(&admin);
+    let analyst = demo().client("boss", "analyst");
+    assert_eq!(analyst.get(&format!("/runs/{run_id}/events")).status, 404);
+    assert_eq!(analyst.delete(&format!("/runs/{run_id}")).status, 404);
+    assert_eq!(admin.delete(&format!("/runs/{run_id}")).status, 202);
+}
+
+#[test]
 fn a_client_that_goes_away_does_not_take_the_record_along() {
     let client = demo().client("flighty", "analyst");
     let (run_id, lines) = start_endless(&client);

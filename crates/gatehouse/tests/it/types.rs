@@ -116,3 +116,24 @@ fn parameters_are_typed_as_their_fields() {
     let bad = client().post("/datasets/things/query", &plan("=", json!("29.2.2024")));
     assert_eq!(bad.status, 400, "{}", bad.text());
 }
+
+/// SQLite keeps timestamps as text in several forms; they compare as moments all the same.
+#[test]
+fn sqlite_timestamps_compare_as_moments() {
+    let analyst = crate::support::analyst();
+    let count = |op: &str, value: &str| {
+        let plan = json!({ "version": "1", "from": { "resource": "orders" },
+            "select": [{ "expr": { "aggregate": { "fn": "count" } }, "as": "n" }],
+            "where": { "test": { "left": { "field": "created_at" }, "op": op, "right": { "value": value } } } });
+        let body = analyst.post("/datasets/shop/query", &json!({ "plan": plan })).json();
+        body["result"]["rows"][0][0].as_i64().unwrap_or_else(|| panic!("{body}"))
+    };
+    let all = sql(analyst, "shop", "SELECT count(*), min(created_at) FROM orders");
+    let row = &all["result"]["rows"][0];
+    let (total, first) = (row[0].as_i64().unwrap(), row[1].as_str().unwrap());
+    assert!(first.contains('T') && first.ends_with('Z'), "{first}");
+    assert_eq!(count("=", first), 1);
+    assert_eq!(count("<=", &first.replace('T', " ").replace('Z', "")), 1);
+    assert_eq!(count(">", first), total - 1);
+    assert_eq!(count(">=", "2000-01-01"), total);
+}
