@@ -2,6 +2,15 @@
 //!
 //! `make bench` prints them. There is no pass mark in seconds: machines differ.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a bench that fails should say so at once"
+)]
+
 use domain::{Caller, Limits, Proposal};
 use serde_json::{Value, json};
 use std::path::Path;

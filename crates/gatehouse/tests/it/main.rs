@@ -1,5 +1,14 @@
 //! The house as its users meet it: the real binary, real workers in real jails, over HTTP.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a test that fails should say so at once"
+)]
+
 mod support;
 
 mod chat;
