@@ -24,6 +24,20 @@ impl Duck {
         Ok(Self { connection, tables: tables.iter().map(|(name, _)| name.clone()).collect() })
     }
 
+    /// Asks DuckDB's own parser, which serialises SELECT statements and nothing else. Preparing would
+    /// not do: of several statements it runs all but the last.
+    fn must_be_one_select(&self, sql: &str) -> Result<(), Failed> {
+        let count = "SELECT json_array_length(json_serialize_sql($1::VARCHAR), '$.statements')";
+        let count = self
+            .connection
+            .prepare_cached(count)
+            .and_then(|mut statement| statement.query_row([sql], |row| row.get::<_, Option<u64>>(0)));
+        match count.map_err(|e| failed_to_prepare(&e))? {
+            Some(1) => Ok(()),
+            _ => Err(Failed::new(Cause::Denied, "the statement is not one SELECT")),
+        }
+    }
+
     fn describe_table(&self, name: &str) -> duckdb::Result<Table> {
         let mut statement = self.connection.prepare(&format!("DESCRIBE SELECT * FROM {}", quoted(name)))?;
         let columns = statement
@@ -48,6 +62,7 @@ impl Engine for Duck {
     }
 
     fn query(&self, query: &Query, out: &mut dyn Write) -> Result<Queried, Failed> {
+        self.must_be_one_select(&query.sql)?;
         let mut statement = self.connection.prepare(&query.sql).map_err(|e| failed_to_prepare(&e))?;
         let params = params_from_iter(query.params.iter().map(bound));
         let stream = statement.stream_arrow(params).map_err(|e| failed_on_data(&e))?;

@@ -7,6 +7,8 @@ mod duck;
 mod encode;
 mod message;
 mod sqlite;
+#[cfg(test)]
+mod tests;
 
 use crate::protocol::{
     Cause, Done, Failed, Open, OpenEngine, Queried, Query, Request, TAG_DONE, TAG_FAILED, TAG_REQUEST, read_frame,

@@ -1,0 +1,86 @@
+//! The engines' own lockdown, alone: no check before it, no sandbox around it.
+
+use super::serve;
+use crate::protocol::{
+    Done, Failed, Open, OpenEngine, Query, Request, TAG_ARROW, TAG_DONE, TAG_FAILED, TAG_REQUEST, read_frame,
+    write_frame,
+};
+use std::path::Path;
+
+/// Opens a source and runs statements in it, one after the other.
+fn run(engine: OpenEngine, statements: &[&str]) -> Vec<Result<Done, Failed>> {
+    let mut input = Vec::new();
+    let open = Request::Open(Open { engine, memory_bytes: 512 * 1024 * 1024 });
+    let queries = statements
+        .iter()
+        .map(|sql| Request::Query(Query { sql: (*sql).to_owned(), params: Vec::new(), rows: 100, bytes: 1_000_000 }));
+    for request in std::iter::once(open).chain(queries) {
+        write_frame(&mut input, TAG_REQUEST, &serde_json::to_vec(&request).unwrap()).unwrap();
+    }
+    let mut output = Vec::new();
+    serve(input.as_slice(), &mut output).unwrap();
+    let mut output = output.as_slice();
+    let mut answers = Vec::new();
+    while let Some((tag, payload)) = read_frame(&mut output).unwrap() {
+        match tag {
+            TAG_DONE => answers.push(Ok(serde_json::from_slice(&payload).unwrap())),
+            TAG_FAILED => answers.push(Err(serde_json::from_slice(&payload).unwrap())),
+            tag => assert_eq!(tag, TAG_ARROW),
+        }
+    }
+    assert!(matches!(answers.remove(0), Ok(Done::Opened)), "the source opens");
+    answers
+}
+
+fn all_refused(engine: OpenEngine, statements: &str) {
+    let statements: Vec<&str> = statements.lines().filter(|l| !l.is_empty() && !l.starts_with('#')).collect();
+    let answers = run(engine, &statements);
+    for (statement, answer) in statements.iter().zip(answers) {
+        assert!(answer.is_err(), "the engine ran it: {statement}");
+    }
+}
+
+fn csv(dir: &Path) -> OpenEngine {
+    let file = dir.join("cars.csv");
+    std::fs::write(&file, "id,model\n1,Astra\n2,Corsa\n").unwrap();
+    std::fs::write(dir.join("secret.csv"), "password\nhunter2\n").unwrap();
+    OpenEngine::Files(vec![("cars".into(), file)])
+}
+
+fn sqlite(dir: &Path) -> OpenEngine {
+    let file = dir.join("cars.sqlite");
+    let connection = rusqlite::Connection::open(&file).unwrap();
+    connection
+        .execute_batch("CREATE TABLE cars (id INTEGER, model TEXT); INSERT INTO cars VALUES (1, 'Astra')")
+        .unwrap();
+    OpenEngine::Sqlite(file)
+}
+
+#[test]
+fn good_statements_run() {
+    let dir = tempfile::tempdir().unwrap();
+    for engine in [csv(dir.path()), sqlite(dir.path())] {
+        let answers = run(engine, &["SELECT count(*) AS n FROM cars", "WITH a AS (SELECT 1 AS x) SELECT x FROM a"]);
+        assert!(answers.iter().all(Result::is_ok), "{answers:?}");
+    }
+}
+
+#[test]
+fn duckdb_alone_refuses_to_reach_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().display();
+    let statements = include_str!("tests/duckdb.sql").replace("$DIR", &path.to_string());
+    all_refused(csv(dir.path()), &statements);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2, "nothing was written");
+}
+
+#[test]
+fn sqlite_alone_refuses_to_reach_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = sqlite(dir.path());
+    let before = std::fs::read(dir.path().join("cars.sqlite")).unwrap();
+    let statements = include_str!("tests/sqlite.sql").replace("$DIR", &dir.path().display().to_string());
+    all_refused(engine, &statements);
+    assert_eq!(std::fs::read(dir.path().join("cars.sqlite")).unwrap(), before, "nothing was changed");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "nothing was written");
+}
