@@ -5,13 +5,19 @@ use crate::protocol::{Cause, Failed, Queried, Query};
 use arrow_array::RecordBatch;
 use domain::{Column, Dialect, FieldType, SourceSchema, Table, Value};
 use duckdb::{Config, Connection, params_from_iter, types};
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub struct Duck {
     connection: Connection,
     tables: Vec<String>,
+    /// Statements that were found to be one SELECT: values are bound, so that the same come again.
+    known_selects: RefCell<HashSet<String>>,
 }
+
+const MOST_KNOWN: usize = 256;
 
 impl Duck {
     pub fn open(tables: &[(String, PathBuf)], memory_bytes: u64) -> Result<Self, Failed> {
@@ -21,19 +27,30 @@ impl Duck {
                 .map_err(|e| source_failed(&format!("table `{table}` cannot be read from its file"), &e))?;
         }
         lock_down(&connection, tables).map_err(|e| source_failed("the engine cannot be locked down", &e))?;
-        Ok(Self { connection, tables: tables.iter().map(|(name, _)| name.clone()).collect() })
+        let tables = tables.iter().map(|(name, _)| name.clone()).collect();
+        Ok(Self { connection, tables, known_selects: RefCell::default() })
     }
 
     /// Asks DuckDB's own parser, which serialises SELECT statements and nothing else. Preparing would
     /// not do: of several statements it runs all but the last.
     fn must_be_one_select(&self, sql: &str) -> Result<(), Failed> {
+        if self.known_selects.borrow().contains(sql) {
+            return Ok(());
+        }
         let count = "SELECT json_array_length(json_serialize_sql($1::VARCHAR), '$.statements')";
         let count = self
             .connection
             .prepare_cached(count)
             .and_then(|mut statement| statement.query_row([sql], |row| row.get::<_, Option<u64>>(0)));
         match count.map_err(|e| failed_to_prepare(&e))? {
-            Some(1) => Ok(()),
+            Some(1) => {
+                let mut known = self.known_selects.borrow_mut();
+                if known.len() >= MOST_KNOWN {
+                    known.clear();
+                }
+                known.insert(sql.to_owned());
+                Ok(())
+            }
             _ => Err(Failed::new(Cause::Denied, "the statement is not one SELECT")),
         }
     }
