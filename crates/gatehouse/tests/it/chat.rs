@@ -1,6 +1,6 @@
 //! The Chat door: datasets, schema, questions, threads.
 
-use crate::support::{analyst, demo, rows};
+use crate::support::{analyst, demo, rows, sql};
 use serde_json::{Value, json};
 
 #[test]
@@ -96,6 +96,20 @@ fn a_vague_question_gets_one_question_back_with_choices() {
     let follow = analyst()
         .post("/chat", &json!({ "dataset_id": "shop", "thread_id": body["thread_id"], "message": choices[0] }));
     assert_eq!(follow.json()["status"], "succeeded", "{}", follow.text());
+}
+
+/// A word that says what happened is not taken for the state of that name.
+#[test]
+fn what_was_opened_is_not_what_is_open() {
+    let asked = analyst().ask("support", "how many tickets were opened in March 2026?");
+    let counted = sql(
+        analyst(),
+        "support",
+        "SELECT count(*) FROM tickets WHERE created_at >= '2026-03-01' AND created_at < '2026-04-01'",
+    );
+    assert_eq!(rows(&asked), rows(&counted), "{}", asked["details"]["reading"]);
+    let open = analyst().ask("support", "how many tickets are open?");
+    assert_eq!(rows(&open), rows(&sql(analyst(), "support", "SELECT count(*) FROM tickets WHERE status = 'open'")));
 }
 
 #[test]

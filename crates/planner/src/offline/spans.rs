@@ -243,7 +243,8 @@ fn value_meanings(
             return;
         }
         if exact.is_empty() && only.shape == Shape::Word && tokens.len() > 1 {
-            found.extend(values.by_stem(&only.stem).iter().map(|o| (Meaning::Value(o.clone(), 0.85), 0.85)));
+            let near = values.by_stem(&only.stem).iter().filter(|o| !is_deed(&only.lower, &o.value));
+            found.extend(near.map(|o| (Meaning::Value(o.clone(), 0.85), 0.85)));
         }
     }
     let weight = if words.len() > 1 { 1.15 } else { 1.02 };
@@ -251,6 +252,11 @@ fn value_meanings(
     let named = words.len() > 1 || words.iter().any(|t| t.shape != Shape::Word || t.is_capitalised());
     let meant = exact.iter().filter(|o| named || values.is_category(o.column));
     found.extend(meant.map(|owned| (Meaning::Value(owned.clone(), 1.0), weight)));
+}
+
+/// "opened" is what somebody did, `open` how it stands now: the stem alone does not make one the other.
+fn is_deed(word: &str, value: &str) -> bool {
+    ["ed", "ing"].iter().any(|ending| word.ends_with(ending) && !value.to_lowercase().ends_with(ending))
 }
 
 /// "cheapest", "most expensive", "older than", "more expensive than".
