@@ -8,6 +8,7 @@ ifdef CI
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gatehouse/target
 endif
 TARGET := $(or $(CARGO_TARGET_DIR),target)
+TALLY := $(abspath $(TARGET))/tally
 
 .PHONY: help run build test lint unit bench deps duckdb release clean
 
@@ -29,7 +30,9 @@ lint: duckdb ## formatting and lints
 	@echo "== lints"; $(CARGO) clippy --workspace --all-targets --locked --quiet -- -D warnings
 
 unit: duckdb
-	@echo "== tests"; $(CARGO) test --workspace --locked --quiet
+	@rm -rf $(TALLY)
+	@echo "== tests"; GATEHOUSE_TALLY=$(TALLY) $(CARGO) test --workspace --locked --quiet
+	@scripts/tally $(TALLY)
 
 bench: deps duckdb ## figures, as ratios measured in one run
 	@$(CARGO) bench --locked -p gatehouse

@@ -4,6 +4,8 @@
 
 mod client;
 mod server;
+mod tally;
 
 pub use client::{Client, Event, Reply};
 pub use server::{Server, ServerBuilder};
+pub use tally::tally;

@@ -1,0 +1,17 @@
+//! What the tests of the promise report: how much was tried, and how much went wrong.
+
+use std::fs;
+use std::path::PathBuf;
+
+/// One row of the table that `make test` ends with (`scripts/tally`): so many `cases` of `what` were tried on `layer`,
+/// and this many of the `bad` thing ("escapes", "false refusals", "records lost") were seen. The test itself must fail
+/// when that is not 0; the table shows that it was looked at.
+///
+/// Writes to the directory that `GATEHOUSE_TALLY` names; without it (plain `cargo test`) there is no table.
+pub fn tally(layer: &str, what: &str, cases: usize, bad: &str, seen: usize) {
+    let Some(dir) = std::env::var_os("GATEHOUSE_TALLY").map(PathBuf::from) else { return };
+    let name: String =
+        format!("{layer} {what}").chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    fs::create_dir_all(&dir).expect("the tally's directory");
+    fs::write(dir.join(name), format!("{layer}\t{what}\t{cases}\t{bad}\t{seen}\n")).expect("the tally is written");
+}
