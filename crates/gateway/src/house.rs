@@ -4,6 +4,7 @@ use crate::active::Active;
 use crate::config::Config;
 use crate::contracts::Contracts;
 use crate::datasets::{Dataset, Datasets};
+use crate::http::attempts::Attempts;
 use crate::http::rates::Rates;
 use crate::metrics::Metrics;
 use crate::planning::Planning;
@@ -34,6 +35,7 @@ pub struct House {
     pub turns: Turns,
     pub metrics: Metrics,
     pub rates: Rates,
+    pub attempts: Attempts,
     /// Requests on their way, by run.
     pub active: Active,
     /// Every request runs in a task of its own that shutdown waits for.
@@ -82,6 +84,7 @@ impl House {
             turns: Turns::new(config.engines.concurrency, config.engines.queue),
             metrics: Metrics::default(),
             rates: Rates::new(&config.requests),
+            attempts: Attempts::default(),
             active: Active::default(),
             tasks: TaskTracker::new(),
             shutdown: CancellationToken::new(),
@@ -174,6 +177,7 @@ pub async fn keep_house(house: Arc<House>) {
                 house.contracts.reload(&house.ledger).await;
                 house.engines.sweep(Instant::now());
                 house.rates.forget_quiet();
+                house.attempts.forget_quiet(Instant::now());
             }
             _ = head.tick() => {
                 if let Err(error) = house.ledger.sign_head().await {

@@ -34,7 +34,7 @@ pub async fn serve(house: Arc<House>) -> Result<Serving, CannotOpen> {
     let address = listener.local_addr().map_err(|e| e.to_string())?;
     let _ = house.port.set(address.port());
     let handle = Handle::new();
-    let app = router(house.clone()).into_make_service();
+    let app = router(house.clone()).into_make_service_with_connect_info::<SocketAddr>();
     let header_timeout = house.config.server.header_timeout;
     let (server, scheme) = match &house.config.tls {
         None => {

@@ -80,6 +80,12 @@ impl Ledger {
         self.read(move |conn| runs::one(conn, id)).await
     }
 
+    /// One run of this actor. Another's is as if it were not there, and found missing in the same time.
+    pub async fn run_of(&self, id: RunId, actor: &str) -> Result<Option<Run>, LedgerError> {
+        let actor = actor.to_owned();
+        self.read(move |conn| runs::one_of(conn, id, &actor)).await
+    }
+
     /// A page of runs, newest first.
     pub async fn runs(&self, filter: &RunFilter) -> Result<RunPage, LedgerError> {
         let filter = filter.clone();

@@ -10,7 +10,8 @@ use std::path::Path;
 use std::time::Duration;
 
 /// `PRAGMA user_version` counts how many of these a file has had. Only ever appended to.
-const MIGRATIONS: [&str; 1] = [include_str!("../migrations/001_begin.sql")];
+const MIGRATIONS: [&str; 2] =
+    [include_str!("../migrations/001_begin.sql"), include_str!("../migrations/002_owner.sql")];
 /// "GATE": marks the file as ours, so that no other database is migrated by mistake.
 const APPLICATION_ID: i64 = 0x4741_5445;
 /// How long one process waits for another that holds the write lock.

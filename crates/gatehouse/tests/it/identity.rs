@@ -51,6 +51,85 @@ fn wrong_tokens_are_refused_whatever_they_look_like() {
     assert_eq!(basic.get("/datasets").status, 401);
 }
 
+/// Ten guesses at one token, and then not even the right one is looked at; everybody else is served.
+#[test]
+fn guessing_a_token_is_slow() {
+    let server = server().start();
+    let good = server.token("bob", "analyst");
+    let wrong = format!("{}{}", &good[..good.len() - 64], "0".repeat(64));
+    let others = server.client("ann", "analyst");
+    let ask = |token: &str| Client::new(&server.url).bearer(token).get("/datasets");
+    let statuses: Vec<_> = (0..12).map(|_| ask(&wrong).status).collect();
+    assert_eq!(statuses, [[401; 10].as_slice(), &[429; 2]].concat());
+    let refused = ask(&good);
+    assert_eq!((refused.status, refused.code().as_str()), (429, "auth.too_many_attempts"), "even the right one");
+    assert!(refused.header("retry-after").parse::<u64>().unwrap() >= 1);
+    assert_eq!(others.get("/datasets").status, 200, "others behind the same address");
+
+    let many: Vec<_> = (0..80).map(|i| ask(&format!("gh_{i:016x}_{}", "0".repeat(64))).status).collect();
+    assert!(many.contains(&401) && many.ends_with(&[429; 10]), "{many:?}");
+    assert_eq!(server.stranger().get("/login?code=ghl_0_0").status, 429, "sign-in codes count too");
+    assert_eq!(others.get("/datasets").status, 200);
+    testkit::tally(
+        "house",
+        "wrong tokens from one address",
+        statuses.len() + many.len(),
+        "guesses beyond the limit",
+        0,
+    );
+}
+
+#[test]
+fn an_expired_token_is_refused_at_once() {
+    let server = demo();
+    let created = server.command(&["tokens", "create", "--actor", "brief", "--role", "analyst", "--expires", "1s"]);
+    let token = String::from_utf8_lossy(&created.stdout).trim().to_owned();
+    let client = Client::new(&server.url).bearer(&token);
+    let start = std::time::Instant::now();
+    while client.get("/datasets").status == 200 {
+        assert!(start.elapsed().as_secs() < 5, "it still opens");
+    }
+    assert_eq!(client.get("/datasets").code(), "auth.refused");
+}
+
+/// `SameSite` knows no ports: a page on another port of this machine makes the browser send the cookie along.
+#[test]
+fn a_cookie_is_useless_from_another_origin() {
+    let server = server().demo().start();
+    let link = server.welcome[0].split_whitespace().nth(1).unwrap().to_owned();
+    let signed_in = server.stranger().get(link.strip_prefix(&server.url).unwrap());
+    assert_eq!(signed_in.header("cross-origin-resource-policy"), "same-origin");
+    let page = server.stranger().header("cookie", signed_in.header("set-cookie").split(';').next().unwrap());
+    for (site, status) in [("same-origin", 200), ("none", 200), ("same-site", 401), ("cross-site", 401), ("", 401)] {
+        assert_eq!(page.clone().header("sec-fetch-site", site).get("/datasets").status, status, "`{site}`");
+    }
+    for origin in ["null", "http://127.0.0.1:1", "http://localhost", &format!("{}.evil.example", server.url)] {
+        let reply = page.clone().header("origin", origin).post("/chat", &json!({}));
+        assert_eq!((reply.status, reply.code().as_str()), (403, "request.origin"), "{origin}");
+    }
+}
+
+#[test]
+fn another_actors_runs_are_as_if_they_were_not_there() {
+    let server = demo();
+    let (ann, eve) = (server.client("ann-runs", "analyst"), server.client("eve", "analyst"));
+    let run = crate::support::sql(&ann, "shop", "SELECT 1 AS one")["run_id"].as_str().unwrap().to_owned();
+    let none = "018f0000-0000-7000-8000-000000000000";
+    for path in ["/runs/{}", "/runs/{}/events"] {
+        let told = [run.as_str(), none].map(|id| {
+            let reply = eve.get(&path.replace("{}", id));
+            let error = reply.json()["error"].to_string().replace(id, "ID");
+            (reply.status, error)
+        });
+        assert_eq!(told[0], told[1], "{path}");
+        assert_eq!(told[0].0, 404);
+    }
+    assert_eq!(eve.delete(&format!("/runs/{run}")).status, 404);
+    assert!(!eve.get("/runs").text().contains(&run));
+    assert_eq!(eve.get("/runs?actor=ann-runs").status, 403);
+    assert_eq!(ann.get(&format!("/runs/{run}")).status, 200);
+}
+
 #[test]
 fn the_sign_in_link_works_once_and_gives_a_strict_cookie() {
     let server = server().demo().start();

@@ -1,5 +1,7 @@
 //! The threshold: what every request crosses before it reaches a door.
 
+mod address;
+pub mod attempts;
 pub mod error;
 pub mod health;
 pub mod identify;

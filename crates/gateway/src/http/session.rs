@@ -1,11 +1,12 @@
 //! The page's sign-in: a one-time link, then a cookie that no script and no other site can use.
 
+use super::address::address;
 use super::identify::{Identified, cookie, cookie_name};
 use super::{HttpFault, Query};
 use crate::House;
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{Extensions, HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use domain::{Fault, Kind};
 use serde::Deserialize;
@@ -17,12 +18,22 @@ pub struct Login {
     code: String,
 }
 
-pub async fn login(State(house): State<Arc<House>>, Query(login): Query<Login>) -> Result<Response, HttpFault> {
-    let Some(session) = house.ledger.redeem_login(&login.code).await.map_err(Fault::from)? else {
-        let mut fault = HttpFault::new(Kind::Unauthenticated, "auth.link", "this sign-in link was used or has expired");
-        fault.fault.hint = "start the server again, or run `gatehouse tokens link`, for a fresh one".into();
-        return Err(fault);
-    };
+pub async fn login(
+    State(house): State<Arc<House>>,
+    extensions: Extensions,
+    headers: HeaderMap,
+    Query(login): Query<Login>,
+) -> Result<Response, HttpFault> {
+    let from = address(&house, &headers, &extensions);
+    let session = house.ledger.redeem_login(&login.code);
+    let session = house.prove(from, &login.code, session, "this sign-in link was used or has expired").await;
+    let session = session.map_err(|mut fault| {
+        if fault.fault.kind == Kind::Unauthenticated {
+            fault.fault.code = "auth.link".into();
+            fault.fault.hint = "start the server again, or run `gatehouse tokens link`, for a fresh one".into();
+        }
+        fault
+    })?;
     let secure = if house.config.tls.is_some() || house.config.server.behind_proxy { "; Secure" } else { "" };
     let name = cookie_name(&house);
     let cookie = format!("{name}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200{secure}", session.expose());

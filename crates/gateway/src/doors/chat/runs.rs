@@ -31,9 +31,11 @@ pub async fn show(
 /// A run as this caller may read it today: their own, or anybody's for an admin. If today's policy
 /// would not give them these rows (it has changed, or their role has), the rows stay behind.
 pub async fn visible(house: &House, caller: &Caller, id: RunId) -> Result<Run, Fault> {
-    let run = house.ledger.run(id).await.map_err(Fault::from)?;
-    let run = run.filter(|run| run.actor == caller.actor || caller.is_admin());
-    let mut run = run.ok_or_else(|| no_run(id))?;
+    let run = match caller.is_admin() {
+        true => house.ledger.run(id).await,
+        false => house.ledger.run_of(id, &caller.actor).await,
+    };
+    let mut run = run.map_err(Fault::from)?.ok_or_else(|| no_run(id))?;
     if run.result_json.is_some() && !still_allowed(house, caller, &run).await {
         run.result_json = None;
         run.assistant_message = "Policy does not show you the rows of this run any more.".to_owned();
