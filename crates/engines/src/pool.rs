@@ -4,7 +4,6 @@ use crate::client::{Lost, Worker};
 use crate::fault;
 use crate::protocol::{Queried, Query};
 use crate::source::Source;
-use bytes::Bytes;
 use domain::{Fault, Rows, SourceSchema};
 use policy::Approved;
 use sandbox::{JailLimits, Report, Sandbox};
@@ -88,7 +87,15 @@ impl Engines {
 
     /// Runs what policy has approved. A statement that takes too long is ended by killing its
     /// worker: nothing softer is certain. So is one whose caller drops this future.
-    pub async fn run(&self, source: &Source, approved: &Approved) -> Result<Executed, Fault> {
+    ///
+    /// `turn` is whatever says that it is the caller's turn. It comes back with the rows. Whoever costs the house a worker
+    /// keeps it until there is another one: others should not find the warm workers gone.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        source: &Source,
+        approved: &Approved,
+        turn: T,
+    ) -> Result<(Executed, T), Fault> {
         let limits = approved.limits();
         let key = Key { source: source.name.clone(), role: approved.role().to_owned() };
         let query = Query {
@@ -97,33 +104,14 @@ impl Engines {
             rows: limits.rows,
             bytes: limits.bytes,
         };
-        let _turn = self.turn().await?;
-        let mut worker = Killing(Some(self.worker(&key, source).await?));
-        let answer = tokio::time::timeout(Duration::from_secs(limits.seconds), worker.get()?.query(query)).await;
-        self.settle(key, source, worker, answer.map_err(|_| fault::timeout(limits.seconds))?)
-    }
-
-    /// Any failure costs the worker: the next statement gets one that nothing has gone wrong in.
-    fn settle(
-        &self,
-        key: Key,
-        source: &Source,
-        mut worker: Killing,
-        answer: Result<(Queried, Bytes), Lost>,
-    ) -> Result<Executed, Fault> {
-        match worker.understand(answer) {
-            Ok((queried, ipc)) => {
-                let data_version = worker.get()?.data_version.clone();
-                self.put_back(key, worker);
-                let Queried { columns, row_count, truncated, exec_ms } = queried;
-                Ok(Executed { rows: Rows { columns, ipc, row_count, truncated }, exec_ms, data_version })
-            }
-            Err(fault) => {
-                drop(worker);
-                self.replace(key, source.clone());
-                Err(fault)
-            }
-        }
+        let slot = self.turn().await?;
+        let worker = Killing(Some(self.worker(&key, source).await?));
+        let mut work = Work { engines: self.clone(), key, source: source.clone(), worker, held: Some((slot, turn)) };
+        let answer = tokio::time::timeout(Duration::from_secs(limits.seconds), work.worker.get()?.query(query)).await;
+        let answer = answer.map_err(|_| fault::timeout(limits.seconds))?;
+        let (Queried { columns, row_count, truncated, exec_ms }, ipc) = work.worker.understand(answer)?;
+        let (turn, data_version) = work.done()?;
+        Ok((Executed { rows: Rows { columns, ipc, row_count, truncated }, exec_ms, data_version }, turn))
     }
 
     /// What tables a source has, asked of the source itself.
@@ -144,8 +132,7 @@ impl Engines {
     /// A worker for what is asked on no role's behalf. It is not used again.
     async fn nobodys(&self, source: &Source) -> Result<(OwnedSemaphorePermit, Killing), Fault> {
         let turn = self.turn().await?;
-        let worker = Worker::start(self.shared.sandbox.clone(), source, self.shared.settings.jail).await?;
-        Ok((turn, Killing(Some(worker))))
+        Ok((turn, Killing(Some(self.start(source).await?))))
     }
 
     async fn turn(&self) -> Result<OwnedSemaphorePermit, Fault> {
@@ -166,6 +153,10 @@ impl Engines {
             }
             bury(worker);
         }
+        self.start(source).await
+    }
+
+    async fn start(&self, source: &Source) -> Result<Worker, Fault> {
         Worker::start(self.shared.sandbox.clone(), source, self.shared.settings.jail).await
     }
 
@@ -191,19 +182,6 @@ impl Engines {
         }
     }
 
-    /// After a worker was lost, the next statement should not have to wait for a new one.
-    fn replace(&self, key: Key, source: Source) {
-        let engines = self.clone();
-        // Not while all turns are taken: those that run come first.
-        let Ok(turn) = engines.shared.turns.clone().try_acquire_owned() else { return };
-        tokio::spawn(async move {
-            let _turn = turn;
-            if let Ok(worker) = engines.worker(&key, &source).await {
-                engines.put_back(key, Killing(Some(worker)));
-            }
-        });
-    }
-
     /// Ends all idle workers, for a shutdown that leaves nothing behind.
     pub fn close(&self) {
         lock(&self.shared.idle).clear();
@@ -213,6 +191,38 @@ impl Engines {
     pub fn sweep(&self, now: Instant) {
         let age = self.shared.settings.worker_max_age;
         lock(&self.shared.idle).retain(|(_, worker)| now.duration_since(worker.born) < age);
+    }
+}
+
+/// A statement at work. Unless it is done, its worker is lost: any failure may have left something behind in it.
+struct Work<T: Send + 'static> {
+    engines: Engines,
+    key: Key,
+    source: Source,
+    worker: Killing,
+    /// The worker's slot and the caller's turn.
+    held: Option<(OwnedSemaphorePermit, T)>,
+}
+
+impl<T: Send + 'static> Work<T> {
+    fn done(mut self) -> Result<(T, String), Fault> {
+        let data_version = self.worker.get()?.data_version.clone();
+        self.engines.put_back(self.key.clone(), Killing(self.worker.0.take()));
+        let (_, turn) = self.held.take().ok_or_else(|| Fault::internal("engine.turn"))?;
+        Ok((turn, data_version))
+    }
+}
+
+impl<T: Send + 'static> Drop for Work<T> {
+    fn drop(&mut self) {
+        let (Some(held), Ok(runtime)) = (self.held.take(), tokio::runtime::Handle::try_current()) else { return };
+        let (engines, key, source) = (self.engines.clone(), self.key.clone(), self.source.clone());
+        runtime.spawn(async move {
+            if let Ok(worker) = engines.start(&source).await {
+                engines.put_back(key, Killing(Some(worker)));
+            }
+            drop(held);
+        });
     }
 }
 

@@ -6,6 +6,7 @@
 mod active;
 mod answer;
 pub mod config;
+mod connections;
 pub mod contracts;
 pub mod datasets;
 pub mod doctor;

@@ -13,6 +13,7 @@
 use crate::active::{Event, Stage, Watch};
 use crate::house::House;
 use crate::planning::{MOST_VALUES, Planned};
+use crate::turns::Turn;
 use crate::{answer, rows};
 use domain::{Ask, Caller, Clarification, Fault, Limits, Outcome, Proposal, Purpose, Rows, Run, Status, Timings, Wish};
 use engines::Executed;
@@ -20,10 +21,15 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 use policy::Approved;
 use serde_json::value::RawValue;
+use std::num::NonZero;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
+
+/// Statements and results up to this size are dealt with where the request is; larger ones aside.
+const LIGHT_BYTES: usize = 16 << 10;
 
 /// A request that has ended and is on record.
 #[derive(Debug)]
@@ -86,16 +92,22 @@ impl House {
             () = watch.cancel.cancelled() => Ok(None),
             end = self.steps(caller, ask, watch, &mut run) => end.map(Some),
         };
+        // The turn lasts until the run is on record: however large results are, one actor has but a few on their way.
+        let mut turn = None;
         let outcome = match end {
-            Ok(Some(executed)) => Outcome::Rows(executed.rows),
+            Ok(Some((executed, own))) => {
+                turn = Some(own);
+                Outcome::Rows(executed.rows)
+            }
             Ok(None) => Outcome::Cancelled,
             Err(Stop::Clarify(clarification)) => Outcome::Clarify(clarification),
             // Nothing was approved: nothing ran.
             Err(Stop::Fault(fault)) if run.compiled_sql.is_none() => Outcome::Refused(fault),
             Err(Stop::Fault(fault)) => Outcome::Failed(fault),
         };
-        let reply = conclude(run, ask, outcome)?;
+        let reply = conclude(run, ask, outcome).await?;
         self.record(&reply.run).await?;
+        drop(turn);
         Ok(reply)
     }
 
@@ -105,7 +117,7 @@ impl House {
         ask: &Ask,
         watch: &Watch,
         run: &mut Run,
-    ) -> Result<Executed, Stop> {
+    ) -> Result<(Executed, Turn), Stop> {
         watch.tell(Event::Entered(Stage::Planning));
         let proposal = self.propose(caller, ask, run).await?;
         watch.tell(Event::Entered(Stage::Validating));
@@ -148,9 +160,16 @@ impl House {
         let schema = self.schema(dataset).await?;
         let start = Instant::now();
         let policy = self.policy();
-        let approved = policy.check(caller, &schema, proposal, &self.limits(run.purpose));
-        run.timings.check_ms = milliseconds(start);
         run.policy_fingerprint = policy.fingerprint().to_owned();
+        let limits = self.limits(run.purpose);
+        let approved = match proposal {
+            Proposal::Sql { text, .. } if text.len() > LIGHT_BYTES => {
+                let (caller, schema, proposal) = (caller.clone(), schema.clone(), proposal.clone());
+                aside(move || policy.check(&caller, &schema, &proposal, &limits)).await?
+            }
+            _ => policy.check(caller, &schema, proposal, &limits),
+        };
+        run.timings.check_ms = milliseconds(start);
         let approved = approved?;
         run.compiled_sql = Some(approved.sql().to_owned());
         run.params = approved.params().to_vec();
@@ -169,19 +188,19 @@ impl House {
     }
 
     /// Run: the only line of the house that gives a statement to an engine.
-    async fn execute(&self, approved: &Approved, run: &mut Run) -> Result<Executed, Fault> {
+    async fn execute(&self, approved: &Approved, run: &mut Run) -> Result<(Executed, Turn), Fault> {
         let dataset = self.datasets.get(approved.source()).ok_or_else(|| Fault::internal("path.source"))?;
         let sandbox = self.engines.sandbox();
         run.sandbox_tier = Some(sandbox.tier.to_string());
         run.unenforced.clone_from(&sandbox.unenforced);
-        let _turn = self.turns.wait(&run.actor).await?;
+        let turn = self.turns.wait(&run.actor).await?;
         let start = Instant::now();
-        let executed = self.engines.run(&dataset.source, approved).await;
+        let executed = self.engines.run(&dataset.source, approved, turn).await;
         run.timings.run_ms = milliseconds(start);
-        let executed = executed?;
+        let (executed, turn) = executed?;
         run.exec_time_ms = Some(executed.exec_ms);
         run.dataset_version_hash = Some(executed.data_version.clone());
-        Ok(executed)
+        Ok((executed, turn))
     }
 
     /// Record: required before the reply. A run that cannot be recorded did not happen for the caller.
@@ -238,13 +257,34 @@ fn begin(caller: &Caller, ask: &Ask, watch: &Watch, policy_fingerprint: &str) ->
     }
 }
 
+/// Work on much text or many rows: on a thread where it keeps no other request waiting, and on half of the processors
+/// at most.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Fault> {
+    static PLACES: LazyLock<Semaphore> = LazyLock::new(|| {
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+        Semaphore::new((processors / 2).max(1))
+    });
+    let _place = PLACES.acquire().await.map_err(|_| Fault::internal("path.aside"))?;
+    tokio::task::spawn_blocking(work).await.map_err(|error| {
+        tracing::error!(%error, "work aside of the path ended early");
+        Fault::internal("path.aside")
+    })
+}
+
 /// Turns the outcome into what is recorded and replied.
-fn conclude(mut run: Run, ask: &Ask, outcome: Outcome) -> Result<Reply, Fault> {
+async fn conclude(mut run: Run, ask: &Ask, outcome: Outcome) -> Result<Reply, Fault> {
     let mut kept = None;
     match outcome {
         Outcome::Rows(result) => {
+            let json = match result.ipc.len() > LIGHT_BYTES {
+                true => {
+                    let rows = result.clone();
+                    aside(move || result_json(&rows)).await?
+                }
+                false => result_json(&result),
+            };
             run.status = Status::Succeeded;
-            run.result_json = Some(result_json(&result)?);
+            run.result_json = Some(json?);
             run.assistant_message = answer::sentence(&run, ask, &result);
             kept = Some(result);
         }

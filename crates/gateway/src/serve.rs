@@ -1,17 +1,15 @@
 //! Opens the house to the world, and closes it without losing anything.
 
 use crate::House;
+use crate::connections::Connections;
 use crate::house::{CannotOpen, keep_house};
 use crate::http::router::router;
 use axum_server::Handle;
-use axum_server::accept::Accept;
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use ledger::AuditEvent;
 use std::net::{SocketAddr, TcpListener};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpStream;
 
 /// How long running statements may go on after the signal. After it they are cancelled; all in all
 /// a stop takes less than 5 s.
@@ -36,12 +34,13 @@ pub async fn serve(house: Arc<House>) -> Result<Serving, CannotOpen> {
     let handle = Handle::new();
     let app = router(house.clone()).into_make_service_with_connect_info::<SocketAddr>();
     let header_timeout = house.config.server.header_timeout;
+    let connections = Connections::new(header_timeout);
     let (server, scheme) = match &house.config.tls {
         None => {
             // Without TLS nobody speaks HTTP/2, and telling the two apart would wait for ever for a
             // client that begins and does not go on.
             let server = axum_server::from_tcp(listener).map_err(|e| e.to_string())?.handle(handle.clone());
-            let mut server = server.acceptor(Patient(header_timeout)).http1_only();
+            let mut server = server.acceptor(connections).http1_only();
             patient(server.http_builder(), header_timeout);
             (tokio::spawn(server.serve(app)), "http")
         }
@@ -49,7 +48,7 @@ pub async fn serve(house: Arc<House>) -> Result<Serving, CannotOpen> {
             let config = RustlsConfig::from_pem_file(&tls.cert, &tls.key)
                 .await
                 .map_err(|e| format!("`tls.cert` or `tls.key` cannot be used: {e} (hint: both are PEM files)"))?;
-            let acceptor = RustlsAcceptor::new(config).acceptor(Patient(header_timeout));
+            let acceptor = RustlsAcceptor::new(config).acceptor(connections);
             let server = axum_server::from_tcp(listener).map_err(|e| e.to_string())?.handle(handle.clone());
             let mut server = server.acceptor(acceptor);
             patient(server.http_builder(), header_timeout);
@@ -76,24 +75,6 @@ fn bind(address: SocketAddr) -> Result<TcpListener, CannotOpen> {
     })?;
     listener.set_nonblocking(true).map_err(|e| e.to_string())?;
     Ok(listener)
-}
-
-/// A client that says nothing is let go, too.
-#[derive(Clone)]
-struct Patient(Duration);
-
-impl<S: Send + 'static> Accept<TcpStream, S> for Patient {
-    type Stream = TcpStream;
-    type Service = S;
-    type Future = Pin<Box<dyn Future<Output = std::io::Result<(TcpStream, S)>> + Send>>;
-
-    fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
-        let patience = self.0;
-        Box::pin(async move {
-            tokio::time::timeout(patience, stream.readable()).await??;
-            Ok((stream, service))
-        })
-    }
 }
 
 /// A client that does not finish its headers in time is let go.

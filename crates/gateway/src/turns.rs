@@ -9,6 +9,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// Actors remembered before those without a statement are forgotten.
 const MOST_ACTORS: usize = 1_000;
 
+/// Held while it is an actor's turn.
+pub type Turn = OwnedSemaphorePermit;
+
 pub struct Turns {
     /// Statements of one actor that may run at the same time.
     each: usize,
@@ -22,7 +25,7 @@ impl Turns {
         Self { each: concurrency.saturating_sub(1).max(1), patience, actors: Mutex::default() }
     }
 
-    pub async fn wait(&self, actor: &str) -> Result<OwnedSemaphorePermit, Fault> {
+    pub async fn wait(&self, actor: &str) -> Result<Turn, Fault> {
         let turns = self.of(actor);
         match tokio::time::timeout(self.patience, turns.acquire_owned()).await {
             Ok(Ok(turn)) => Ok(turn),

@@ -11,13 +11,18 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use domain::{Kind, RequestId};
 use serde_json::json;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
+use std::time::Duration;
 use tracing::Instrument;
 
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 const CSP: &str = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; object-src 'none'; \
                    base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/// The least that a reply of "too many" is held back, and the most is a second longer.
+const HELD_BACK: Duration = Duration::from_millis(500);
 
 /// The id of this request, for handlers.
 #[derive(Clone)]
@@ -37,6 +42,9 @@ pub async fn cross(State(house): State<Arc<House>>, mut request: Request, next: 
         Ok(()) => next.run(request).instrument(tracing::info_span!("request", request_id = %id)).await,
         Err(fault) => fault.into_response(),
     };
+    if response.status() == StatusCode::TOO_MANY_REQUESTS {
+        house.hold_back().await;
+    }
     let response = dress(response, &id);
     house.metrics.answered(RequestLabels { route, method, status: response.status().as_u16() });
     response
@@ -73,6 +81,13 @@ fn dress(mut response: Response, id: &RequestId) -> Response {
 }
 
 impl House {
+    /// Whoever asks too often hears so late: a loop that does not heed it turns slowly, and costs others little. Not all
+    /// at the same time, or a thousand of them would come back in one moment.
+    async fn hold_back(&self) {
+        let scatter = Duration::from_millis(RandomState::new().hash_one(()) % 1_000);
+        let _ = tokio::time::timeout(HELD_BACK + scatter, self.shutdown.cancelled()).await;
+    }
+
     /// A name that is not ours in `Host` is DNS rebinding; another origin is another site's script.
     fn own_ground(&self, request: &Request) -> Result<(), HttpFault> {
         let headers = request.headers();

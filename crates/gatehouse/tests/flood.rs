@@ -1,0 +1,185 @@
+//! Under attack others are served, and the server's memory stays flat. Alone in its binary: it measures.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test stops where it fails"
+)]
+
+use serde_json::json;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+use testkit::{Client, Server, ServerBuilder};
+
+const CALLERS: usize = 1_000;
+const CHEAP: &str = "SELECT count(*) AS orders FROM orders";
+const LARGE: &str = "SELECT * FROM order_items a, order_items b LIMIT 10000";
+const HEAVY: &str = "SELECT count(*) FROM order_items a, order_items b WHERE a.quantity + b.quantity < 0";
+
+fn demo() -> Server {
+    ServerBuilder::new(env!("CARGO_BIN_EXE_gatehouse")).demo().env("RUN_TIMEOUT_SECONDS", "2").start()
+}
+
+/// The 95th percentile of the times of `count` cheap queries, asked one after the other and not more often than a caller
+/// may.
+fn p95(client: &Client, count: usize) -> Duration {
+    let mut times: Vec<_> = (0..count)
+        .map(|_| {
+            let start = Instant::now();
+            let _pace = Pace(start);
+            let reply = client.post("/datasets/shop/query", &json!({ "sql": CHEAP }));
+            assert_eq!(reply.status, 200, "{}", reply.text());
+            start.elapsed()
+        })
+        .collect();
+    times.sort();
+    times[count * 95 / 100]
+}
+
+/// A caller's own pace: 40 requests a second.
+struct Pace(Instant);
+
+impl Drop for Pace {
+    fn drop(&mut self) {
+        thread::sleep(Duration::from_millis(25).saturating_sub(self.0.elapsed()));
+    }
+}
+
+/// Resident memory of the server itself, in MiB.
+fn memory(server: &Server) -> usize {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
+    let line = status.lines().find_map(|l| l.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() / 1024
+}
+
+/// A request as bytes, so that a thousand clients cost little beside the server that they attack.
+fn request(token: &str, sql: &str) -> Vec<u8> {
+    let body = json!({ "sql": sql }).to_string();
+    format!(
+        "POST /datasets/shop/query HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
+}
+
+/// Reads one reply whole; its status.
+fn reply(socket: &mut TcpStream) -> Option<u16> {
+    let (mut read, mut chunk) = (Vec::new(), [0; 16 << 10]);
+    let (head, body) = loop {
+        let count = socket.read(&mut chunk).ok().filter(|count| *count > 0)?;
+        read.extend_from_slice(&chunk[..count]);
+        if let Some(end) = read.windows(4).position(|w| w == b"\r\n\r\n") {
+            break (String::from_utf8_lossy(&read[..end]).to_lowercase(), read.len() - end - 4);
+        }
+    };
+    let length: usize = head.split("content-length: ").nth(1)?.lines().next()?.parse().ok()?;
+    let mut rest = length.saturating_sub(body);
+    while rest > 0 {
+        rest = rest.saturating_sub(socket.read(&mut chunk).ok().filter(|count| *count > 0)?);
+    }
+    head.split(' ').nth(1)?.parse().ok()
+}
+
+/// An attack that goes on until it is dropped.
+struct Attack {
+    over: Arc<AtomicBool>,
+    sent: Arc<AtomicUsize>,
+    threads: Vec<thread::JoinHandle<()>>,
+}
+
+impl Attack {
+    fn new() -> Self {
+        Self { over: Arc::default(), sent: Arc::default(), threads: Vec::new() }
+    }
+
+    /// So many clients that each do `work` over and over, on a connection that is opened anew when it breaks.
+    fn clients(
+        &mut self,
+        server: &Server,
+        count: usize,
+        work: impl Fn(&mut TcpStream) -> Option<()> + Clone + Send + 'static,
+    ) {
+        for _ in 0..count {
+            let (over, sent, work) = (self.over.clone(), self.sent.clone(), work.clone());
+            let address = server.url.strip_prefix("http://").unwrap().to_owned();
+            let attacker = move || {
+                while !over.load(Ordering::Relaxed) {
+                    let Ok(mut socket) = TcpStream::connect(&address) else { continue };
+                    socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+                    while !over.load(Ordering::Relaxed) && work(&mut socket).is_some() {
+                        sent.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            };
+            self.threads.push(thread::Builder::new().stack_size(128 << 10).spawn(attacker).unwrap());
+        }
+    }
+
+    fn stop(self) -> usize {
+        self.over.store(true, Ordering::Relaxed);
+        self.threads.into_iter().for_each(|t| t.join().unwrap());
+        self.sent.load(Ordering::Relaxed)
+    }
+}
+
+/// Everything at once that somebody can do with one token and many connections.
+fn attack(server: &Server, token: &str) -> Attack {
+    let mut attack = Attack::new();
+    for (callers, sql) in [(CALLERS / 2, CHEAP), (CALLERS / 4, HEAVY), (CALLERS / 4, LARGE)] {
+        let request = request(token, sql);
+        attack.clients(server, callers, move |socket| {
+            socket.write_all(&request).ok()?;
+            reply(socket).map(drop)
+        });
+    }
+    // Asks for much and reads nothing.
+    let large = request(token, LARGE);
+    attack.clients(server, 50, move |socket| {
+        socket.write_all(&large).ok()?;
+        idle()
+    });
+    // Opens and says nothing, or never comes to the end of its headers.
+    attack.clients(server, 100, |_| idle());
+    attack.clients(server, 50, |socket| {
+        socket.write_all(b"GET / HTTP/1.1\r\nHost: l").ok()?;
+        idle()
+    });
+    // Guesses.
+    let guess = request(&format!("gh_{}_{}", "0".repeat(16), "0".repeat(64)), CHEAP);
+    attack.clients(server, 50, move |socket| {
+        socket.write_all(&guess).ok()?;
+        reply(socket).map(drop)
+    });
+    attack
+}
+
+fn idle() -> Option<()> {
+    thread::sleep(Duration::from_millis(200));
+    Some(())
+}
+
+/// Three times under attack, of which the middle one counts: this machine may be busy with something else for a while.
+#[test]
+fn others_are_served_while_one_caller_does_its_worst() {
+    let server = demo();
+    let victim = server.client("victim", "analyst");
+    let hostile = server.token("hostile", "analyst");
+    p95(&victim, 50);
+    let (quiet, before) = (p95(&victim, 200), memory(&server));
+    let attack = attack(&server, &hostile);
+    let mut attacked = [(); 3].map(|()| p95(&victim, 100));
+    let (sent, after) = (attack.stop(), memory(&server));
+    println!("p95 of a cheap query: quiet {quiet:?}, under attack {attacked:?}; {before} → {after} MiB");
+    attacked.sort();
+    let ratio = attacked[1].as_secs_f64() / quiet.as_secs_f64();
+    assert!(ratio <= 3.0, "a cheap query takes {ratio:.1} × as long under attack");
+    assert!(after <= before + 100, "the server grew from {before} to {after} MiB");
+    testkit::tally("house", "hostile requests while another caller is served", sent, "slower than 3 × quiet", 0);
+}
