@@ -46,6 +46,16 @@ pub struct Ledger {
     readers: Arc<Readers>,
 }
 
+/// Results up to this size are sealed where the run is; larger ones on a thread where it keeps nobody waiting.
+const LIGHT_BYTES: usize = 16 << 10;
+
+/// A run as it is kept, and its entry in the chain.
+fn seal(run: &Run) -> Result<(Capsule, AuditEvent), LedgerError> {
+    let capsule = Capsule::of(run)?;
+    let event = audit::run_event(run, capsule.digest()?)?;
+    Ok((capsule, event))
+}
+
 impl Ledger {
     /// Opens the ledger at `path`, or creates it (mode 600). `keys` is the directory of the audit
     /// key (mode 700), which is made when it is missing.
@@ -61,8 +71,13 @@ impl Ledger {
 
     /// Keeps a run and its entry in the chain, both or neither. A reply that says "done" waits for this.
     pub async fn record(&self, run: &Run) -> Result<(), LedgerError> {
-        let capsule = Capsule::of(run)?;
-        let event = audit::run_event(run, capsule.digest()?)?;
+        let (capsule, event) = match run.result_json.as_ref().is_some_and(|result| result.get().len() > LIGHT_BYTES) {
+            true => {
+                let run = run.clone();
+                tokio::task::spawn_blocking(move || seal(&run)).await.map_err(|_| LedgerError::Closed)??
+            }
+            false => seal(run)?,
+        };
         self.write(move |conn| {
             capsule.insert(conn)?;
             audit::append(conn, &event).map(drop)
