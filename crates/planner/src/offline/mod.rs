@@ -50,6 +50,7 @@ pub use keys::inferred_keys;
 pub use wanted::{What, wanted_values};
 
 use domain::{Clarification, Fault, QueryPlan, SourceSchema, Turn};
+use serde::{Deserialize, Serialize};
 
 /// Everything the planner knows of one source as one caller sees it.
 #[derive(Debug)]
@@ -70,7 +71,7 @@ impl Index {
 }
 
 /// What was read of one column.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ColumnValues {
     pub table: String,
     pub column: String,
