@@ -34,6 +34,8 @@ pub enum Command {
     Contracts(Contracts),
     /// Plan a question without a server: reading, plan and SQL
     Plan(Plan),
+    /// Ask a file of questions whose answers are known, and count what is right
+    Eval(Eval),
     /// The audit chain
     #[command(subcommand)]
     Audit(Audit),
@@ -176,6 +178,37 @@ pub struct Plan {
     pub json: bool,
     #[arg(required_unless_present = "batch")]
     pub question: Option<String>,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  gatehouse eval demo/questions.jsonl --data data\n  gatehouse eval questions.jsonl --source shop.sqlite --min-right 0.6 --min-precision 0.9\n\nA line is {\"question\", …} with what is right: \"sql\" (a query that gives the answer), \"rows\", \"refuse\": true or\n\"clarify\": true. It may name its \"dataset\" or \"db\" (a SQLite file beside the questions), a \"shape\" to count it under, and\n\"ordered\": true. Exit code 1: fewer right than `--min-right` or `--min-precision` ask for."
+)]
+pub struct Eval {
+    /// JSON lines
+    pub questions: PathBuf,
+    #[command(flatten)]
+    pub data: Data,
+    /// A dataset's id, or a file, for lines that name none
+    #[arg(long, value_name = "FILE_OR_NAME")]
+    pub source: Option<String>,
+    #[arg(long, default_value = "offline", value_parser = ["offline"])]
+    pub planner: String,
+    /// Ask as this role
+    #[arg(long, default_value = "admin")]
+    pub role: String,
+    /// Ask `synonym_question` where a line has one, and leave out lines without
+    #[arg(long)]
+    pub synonyms: bool,
+    /// The least share of all questions that must be right, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value = "0")]
+    pub min_right: f64,
+    /// The least share of answered questions that must be right, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value = "0")]
+    pub min_precision: f64,
+    /// Everything, with the verdict on each question
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Subcommand)]

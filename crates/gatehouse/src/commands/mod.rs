@@ -4,6 +4,8 @@ mod audit;
 mod config;
 mod contracts;
 mod doctor;
+mod eval;
+mod local;
 mod plan;
 pub mod runner;
 mod serve;
@@ -20,6 +22,7 @@ pub fn run(cli: Cli) -> Result<ExitCode, Problem> {
         Command::Tokens(tokens) => run_async(tokens::run(tokens)),
         Command::Contracts(contracts) => run_async(contracts::run(contracts)),
         Command::Plan(plan) => run_async(plan::run(plan)),
+        Command::Eval(eval) => run_async(eval::run(eval)),
         Command::Audit(audit) => run_async(audit::run(audit)),
         Command::Doctor(doctor) => run_async(doctor::run(doctor)),
         Command::Config(config) => config::run(config),

@@ -3,12 +3,11 @@
 //! A file is read as any source is: in a sandboxed worker, through the path, on a ledger of its own
 //! that is thrown away.
 
-use super::{flags, load};
+use super::local::{Scratch, file_source, open_named};
 use crate::cli::Plan;
 use crate::print::{self, Problem};
 use domain::{Caller, Door, Fault, Limits, Proposal, QueryPlan};
-use engines::{FileTable, Source, SourceKind};
-use gateway::datasets::is_sqlite;
+use engines::{Source, SourceKind};
 use gateway::{House, Planned};
 use policy::Approved;
 use serde::{Deserialize, Serialize};
@@ -51,15 +50,11 @@ pub async fn run(plan: Plan) -> Result<ExitCode, Problem> {
         return Err(Problem::usage("nothing to plan", "give `--source` and a question, or `--batch`"));
     };
     let scratch = Scratch::new()?;
-    let (house, dataset) = match Path::new(source).is_file() {
-        true => (scratch.house()?.over(file_source(source))?, source.clone()),
-        false if plan.data.data.is_dir() => (House::open(load(&flags(&plan.data))?.0)?, source.clone()),
-        false => {
-            let hint = "`--source` takes a file, or a dataset of the `--data` directory";
-            return Err(Problem::usage(format!("there is no file `{source}`"), hint));
-        }
+    let house = match Path::new(source).is_file() {
+        true => scratch.house()?.over(file_source(source))?,
+        false => open_named(source, &plan.data)?,
     };
-    let answer = answer(&house, &Caller::new("local", &plan.role), &dataset, question).await?;
+    let answer = answer(&house, &Caller::new("local", &plan.role), source, question).await?;
     let code = if answer.status == "answered" { ExitCode::SUCCESS } else { ExitCode::from(2) };
     if plan.json {
         print::json(&answer)
@@ -159,30 +154,5 @@ fn show(answer: &Answer) {
     }
     for choice in &answer.choices {
         print::line(format!("  - {choice}"));
-    }
-}
-
-fn file_source(file: &str) -> Source {
-    let path = Path::new(file);
-    let table = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let kind = if is_sqlite(file) {
-        SourceKind::Sqlite(path.into())
-    } else {
-        SourceKind::Files(vec![FileTable { table, path: path.into() }])
-    };
-    Source { name: file.to_owned(), kind }
-}
-
-/// State for one command, gone with it.
-struct Scratch(tempfile::TempDir);
-
-impl Scratch {
-    fn new() -> Result<Self, Problem> {
-        Ok(Self(tempfile::tempdir()?))
-    }
-
-    fn house(&self) -> Result<Arc<House>, Problem> {
-        let flags = gateway::config::Flags { data: self.0.path().to_owned(), ..Default::default() };
-        Ok(House::open(load(&flags)?.0)?)
     }
 }
