@@ -20,6 +20,12 @@ pub struct Reply {
     pub body: Vec<u8>,
 }
 
+/// An answer that did not come, or not to its end: what there is of its body.
+#[derive(Debug)]
+pub struct Cut {
+    pub body: Vec<u8>,
+}
+
 /// One server-sent event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
@@ -56,19 +62,35 @@ impl Client {
     }
 
     pub fn send(&self, method: Method, path: &str, body: Vec<u8>) -> Reply {
-        let mut reply = self.open(method, path, body);
+        self.try_send(method, path, body).expect("a whole answer")
+    }
+
+    /// For servers that may be killed at any moment.
+    pub fn try_send(&self, method: Method, path: &str, body: Vec<u8>) -> Result<Reply, Cut> {
+        let mut reply = self.try_open(method, path, body).map_err(|_| Cut { body: Vec::new() })?;
         let mut body = Vec::new();
-        reply.body_mut().as_reader().read_to_end(&mut body).expect("the whole body");
-        Reply { status: reply.status().as_u16(), headers: reply.headers().clone(), body }
+        match reply.body_mut().as_reader().read_to_end(&mut body) {
+            Ok(_) => Ok(Reply { status: reply.status().as_u16(), headers: reply.headers().clone(), body }),
+            Err(_) => Err(Cut { body }),
+        }
     }
 
     /// The reply as soon as its headers are there, for streams.
     pub fn open(&self, method: Method, path: &str, body: Vec<u8>) -> ureq::http::Response<ureq::Body> {
+        self.try_open(method, path, body).expect("an answer")
+    }
+
+    fn try_open(
+        &self,
+        method: Method,
+        path: &str,
+        body: Vec<u8>,
+    ) -> Result<ureq::http::Response<ureq::Body>, ureq::Error> {
         let mut request = Request::builder().method(method).uri(format!("{}{path}", self.url));
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
-        self.agent.run(request.body(body).expect("a request")).expect("an answer")
+        self.agent.run(request.body(body).expect("a request"))
     }
 
     /// Asks in words, as `POST /chat`.
@@ -110,17 +132,28 @@ impl Reply {
     }
 
     pub fn events(&self) -> Vec<Event> {
-        let text = self.text();
-        let field = |block: &str, name: &str| {
-            block.lines().find_map(|l| l.strip_prefix(name)).map(|v| v.trim().to_owned()).unwrap_or_default()
-        };
-        text.split("\n\n")
-            .filter(|block| block.contains("event:"))
-            .map(|block| Event {
-                id: field(block, "id:"),
-                name: field(block, "event:"),
-                data: serde_json::from_str(&field(block, "data:")).expect("JSON in an event"),
-            })
-            .collect()
+        events(&self.text())
     }
+}
+
+impl Cut {
+    /// The events that came whole.
+    pub fn events(&self) -> Vec<Event> {
+        let text = String::from_utf8_lossy(&self.body);
+        events(text.rsplit_once("\n\n").map_or("", |(whole, _)| whole))
+    }
+}
+
+fn events(text: &str) -> Vec<Event> {
+    let field = |block: &str, name: &str| {
+        block.lines().find_map(|l| l.strip_prefix(name)).map(|v| v.trim().to_owned()).unwrap_or_default()
+    };
+    text.split("\n\n")
+        .filter(|block| block.contains("event:"))
+        .map(|block| Event {
+            id: field(block, "id:"),
+            name: field(block, "event:"),
+            data: serde_json::from_str(&field(block, "data:")).expect("JSON in an event"),
+        })
+        .collect()
 }

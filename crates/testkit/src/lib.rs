@@ -3,9 +3,13 @@
 //! Everything here panics with a message when it fails: that is what a test wants.
 
 mod client;
+mod disk;
+mod leftovers;
 mod server;
 mod tally;
 
-pub use client::{Client, Event, Reply};
+pub use client::{Client, Cut, Event, Reply};
+pub use disk::Disk;
+pub use leftovers::{directories_of, end, workers_of};
 pub use server::{Server, ServerBuilder};
 pub use tally::tally;

@@ -1,6 +1,6 @@
 //! A `gatehouse serve` of its own, with a data directory of its own.
 
-use crate::Client;
+use crate::{Client, Disk};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
@@ -14,6 +14,7 @@ pub struct ServerBuilder {
     settings: Vec<(String, String)>,
     files: Vec<(String, String)>,
     data: Option<PathBuf>,
+    namespace: Option<PathBuf>,
 }
 
 /// A running server. It is killed when this is dropped, or when the tests die.
@@ -24,6 +25,7 @@ pub struct Server {
     pub welcome: Vec<String>,
     child: Child,
     data: PathBuf,
+    namespace: Option<PathBuf>,
     // Removed last of all, after the server has ended.
     _temporary: Option<tempfile::TempDir>,
 }
@@ -31,7 +33,8 @@ pub struct Server {
 impl ServerBuilder {
     /// `program` is the binary under test: `env!("CARGO_BIN_EXE_gatehouse")`.
     pub fn new(program: impl Into<PathBuf>) -> Self {
-        Self { program: program.into(), demo: false, settings: Vec::new(), files: Vec::new(), data: None }
+        let (settings, files) = (Vec::new(), Vec::new());
+        Self { program: program.into(), demo: false, settings, files, data: None, namespace: None }
     }
 
     pub fn demo(mut self) -> Self {
@@ -55,6 +58,12 @@ impl ServerBuilder {
     pub fn data(mut self, dir: &Path) -> Self {
         self.data = Some(dir.into());
         self
+    }
+
+    /// Puts the data directory on a disk. What it needs there must be there already.
+    pub fn on(mut self, disk: &Disk) -> Self {
+        self.namespace = Some(disk.namespace());
+        self.data(&disk.inside())
     }
 
     pub fn start(self) -> Server {
@@ -81,13 +90,14 @@ impl ServerBuilder {
         };
         let welcome = lines.by_ref().take(if self.demo { 2 } else { 1 }).collect();
         thread::spawn(move || lines.for_each(drop));
-        Ok(Server { program: self.program, url, welcome, child, data, _temporary: temporary })
+        let Self { program, namespace, .. } = self;
+        Ok(Server { program, url, welcome, child, data, namespace, _temporary: temporary })
     }
 
     fn command(&self, data: &Path) -> Command {
         // Its log goes nowhere, and it goes when this process goes.
         let mut command = Command::new("setpriv");
-        command.args(["--pdeathsig", "KILL"]).arg(&self.program);
+        command.args(["--pdeathsig", "KILL"]).args(entered(self.namespace.as_deref())).arg(&self.program);
         command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data);
         if self.demo {
             command.arg("--demo");
@@ -96,6 +106,11 @@ impl ServerBuilder {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
+}
+
+/// What a command begins with that is to see the mounts of a namespace.
+fn entered(namespace: Option<&Path>) -> Vec<String> {
+    namespace.map(|of| vec!["nsenter".into(), format!("--mount={}", of.display())]).unwrap_or_default()
 }
 
 /// Starts a process from a thread that never ends: the signal of a parent's death is the death of
@@ -133,7 +148,9 @@ impl Server {
 
     /// Runs another command of the program on this server's data.
     pub fn command(&self, args: &[&str]) -> Output {
-        Command::new(&self.program).args(args).arg("--data").arg(&self.data).output().expect("the program to run")
+        let mut command = Command::new("env");
+        command.args(entered(self.namespace.as_deref())).arg(&self.program);
+        command.args(args).arg("--data").arg(&self.data).output().expect("the program to run")
     }
 
     /// A new token for a role.

@@ -9,12 +9,14 @@
     reason = "a test that fails should say so at once"
 )]
 
+mod callers;
 mod support;
 
 mod chat;
 mod cli;
 mod golden;
 mod identity;
+mod kills;
 mod limits;
 mod policy;
 mod query;

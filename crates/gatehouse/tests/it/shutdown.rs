@@ -1,13 +1,8 @@
 //! Stopping, by request and by accident: nothing that was told is lost, and the chain holds.
 
-use crate::support::{server, sql};
+use crate::support::{server, sql, verify};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
-
-fn verify(server: &testkit::Server) -> Value {
-    let output = server.command(&["audit", "verify", "--json"]);
-    serde_json::from_slice(&output.stdout).expect("a report")
-}
 
 #[test]
 fn a_stop_is_quick_and_records_what_was_on_its_way() {

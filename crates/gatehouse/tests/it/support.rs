@@ -30,3 +30,9 @@ pub fn rows(body: &Value) -> &Vec<Value> {
 pub fn sql(client: &Client, dataset: &str, sql: &str) -> Value {
     client.post(&format!("/datasets/{dataset}/query"), &serde_json::json!({ "sql": sql })).json()
 }
+
+/// What `gatehouse audit verify` says of a server's ledger.
+pub fn verify(server: &Server) -> Value {
+    let output = server.command(&["audit", "verify", "--json"]);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
+}
