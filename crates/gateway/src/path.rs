@@ -101,8 +101,8 @@ impl House {
             }
             Ok(None) => Outcome::Cancelled,
             Err(Stop::Clarify(clarification)) => Outcome::Clarify(clarification),
-            // Nothing was approved: nothing ran.
-            Err(Stop::Fault(fault)) if run.compiled_sql.is_none() => Outcome::Refused(fault),
+            // Nothing was approved: nothing ran. What went wrong on our side is no refusal, though.
+            Err(Stop::Fault(fault)) if run.compiled_sql.is_none() && !is_ours(&fault) => Outcome::Refused(fault),
             Err(Stop::Fault(fault)) => Outcome::Failed(fault),
         };
         let reply = conclude(run, ask, outcome).await?;
@@ -315,6 +315,11 @@ fn result_json(result: &Rows) -> Result<Box<RawValue>, Fault> {
     let head = recorded.to_string();
     let joined = format!("{},\"rows\":{}}}", head.trim_end_matches('}'), rows::to_json(result)?.get());
     RawValue::from_string(joined).map_err(|_| Fault::internal("path.result"))
+}
+
+/// Whether the house failed, as opposed to saying no.
+fn is_ours(fault: &Fault) -> bool {
+    fault.kind.http_status() >= 500
 }
 
 fn fail(run: &mut Run, status: Status, fault: Fault) {

@@ -16,6 +16,10 @@ pub enum LedgerError {
         "the file of the ledger cannot be opened; hint: check its path, owner and mode, and those of its directory"
     )]
     Inaccessible,
+    #[error(
+        "the disk that holds the ledger fails: {0}; hint: the system's log says why; once it is repaired, start again"
+    )]
+    DiskFails(String),
     #[error("the ledger is locked by another process; hint: see who else has it open, and try again")]
     Busy,
     #[error("the file is damaged or is no SQLite database; hint: restore the ledger from a backup")]
@@ -60,6 +64,7 @@ impl From<rusqlite::Error> for LedgerError {
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Self::DiskFull,
             Some(ErrorCode::ReadOnly) => Self::ReadOnly,
+            Some(ErrorCode::SystemIoFailure) => Self::DiskFails(error.to_string()),
             Some(ErrorCode::CannotOpen) => Self::Inaccessible,
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged,

@@ -10,7 +10,9 @@ use testkit::{Server, directories_of, end, tally, workers_of};
 
 const ROUNDS: usize = 50;
 /// The longest that a round waits for its kill, in acknowledged answers.
-const LATEST: u64 = 60;
+const LATEST: u64 = 40;
+/// Rounds after which the whole chain is walked. A flaw does not heal: this only says sooner when it came.
+const WALK: usize = 10;
 
 #[test]
 fn what_was_told_is_on_record_whatever_was_killed() {
@@ -26,6 +28,9 @@ fn what_was_told_is_on_record_whatever_was_killed() {
             kill_workers(&callers, &server, moment, random.next());
         } else {
             server = kill_server(&callers, server, moment, random.next());
+            if round % WALK == WALK - 1 {
+                assert_whole(&server);
+            }
             lost.extend(not_on_record(&callers, &server, &mut checked));
         }
     }
@@ -78,7 +83,6 @@ fn kill_server(callers: &Callers, mut server: Server, moment: usize, seed: u64) 
         assert!(Instant::now() < until, "workers outlive their server: {:?}", workers_of(pid));
         std::thread::yield_now();
     }
-    assert_whole(&server);
     let next = yard().data(server.data()).start();
     assert_eq!(directories_of(pid), Vec::<PathBuf>::new(), "left behind");
     next
@@ -91,7 +95,7 @@ fn assert_whole(server: &Server) {
 
 /// Runs that were told since this was last asked, and are not there as they were told. Of those that
 /// were begun there is all or nothing.
-fn not_on_record(callers: &Callers, server: &Server, checked: &mut usize) -> Vec<String> {
+pub fn not_on_record(callers: &Callers, server: &Server, checked: &mut usize) -> Vec<String> {
     let told = callers.told.lock().unwrap();
     let clients: Vec<_> = (0..CALLERS).map(|caller| callers.client(server, caller)).collect();
     for (caller, run_id) in &told.begun {
@@ -105,7 +109,7 @@ fn not_on_record(callers: &Callers, server: &Server, checked: &mut usize) -> Vec
 }
 
 /// What was told, and has not exactly one entry in the audit chain.
-fn not_in_the_chain(callers: &Callers, data: &Path) -> Vec<String> {
+pub fn not_in_the_chain(callers: &Callers, data: &Path) -> Vec<String> {
     let ledger = rusqlite::Connection::open(data.join("ledger.sqlite")).unwrap();
     let mut statement = ledger.prepare("SELECT run_id, request_id FROM audit").unwrap();
     let mut rows = statement.query([]).unwrap();

@@ -14,6 +14,7 @@ mod support;
 
 mod chat;
 mod cli;
+mod disks;
 mod golden;
 mod identity;
 mod kills;

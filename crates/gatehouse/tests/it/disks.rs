@@ -1,0 +1,83 @@
+//! A disk that is full, and one that fails, under eight callers: no result without its record, a
+//! clear answer to everybody, and the server goes on by itself as soon as it can.
+
+use crate::callers::{Callers, Progress, lay_out, yard};
+use crate::kills::{not_in_the_chain, not_on_record};
+use crate::support::verify;
+use testkit::{Disk, Server, tally};
+
+/// How often the disk is filled up and freed again; then it fails once for good.
+const FULL: usize = 4;
+const MEGABYTES: u32 = 8;
+
+#[test]
+fn nothing_is_lost_on_a_disk_that_is_full_or_fails() {
+    let disk = match Disk::mount(MEGABYTES) {
+        Ok(disk) => disk,
+        // Elsewhere the ledger's own tests stand in, with a disk that SQLite is told is full.
+        Err(why) => return println!("skipped: no disk of our own can be mounted here: {why}"),
+    };
+    lay_out(&disk.path());
+    let mut server = yard().on(&disk).start();
+    let callers = Callers::of(&server);
+    for round in 0..FULL {
+        fill_up(&callers, &server, &disk, round as u64);
+    }
+    fail(&callers, &server, &disk);
+    server.kill();
+    drop(server);
+    let disk = disk.repair();
+    let server = yard().on(&disk).start();
+    let mut lost = not_on_record(&callers, &server, &mut 0);
+    assert_served(&callers, &server);
+    assert!(verify(&server)["flaw"].is_null(), "{}", verify(&server));
+    drop(server);
+    lost.extend(not_in_the_chain(&callers, copy_of_ledger(&disk).path()));
+    println!("{:#?}", callers.told.lock().unwrap().kinds);
+    tally("ledger", "full and read-only disk rounds", FULL + 1, "records lost", lost.len());
+    assert!(lost.is_empty(), "{lost:?}");
+}
+
+/// Without space nobody is told that anything is done; with space everybody is served again, by the same server.
+fn fill_up(callers: &Callers, server: &Server, disk: &Disk, seed: u64) {
+    callers.ask(&server.url, seed, || {
+        callers.wait("before the disk is full", |now| now.iter().all(|p| p.succeeded > 0));
+        disk.fill();
+        callers.wait("on a full disk", all_told_that_nothing_is_recorded);
+        let health = server.stranger().get("/healthz");
+        assert_eq!((health.status, &health.json()["dependencies"]["ledger"]), (503, &"not writable".into()));
+        let before = callers.progress();
+        disk.free();
+        let served = |now: &[Progress; _]| before.iter().zip(now).all(|(then, now)| now.succeeded > then.succeeded);
+        callers.wait("after there is space again", served);
+    });
+    assert!(verify(server)["flaw"].is_null(), "{}", verify(server));
+}
+
+/// The server answers, and says no, for as long as its disk is read-only.
+fn fail(callers: &Callers, server: &Server, disk: &Disk) {
+    callers.ask(&server.url, 0, || {
+        callers.wait("before the disk fails", |now| now.iter().all(|p| p.succeeded > 0));
+        disk.fail();
+        callers.wait("on a read-only disk", all_told_that_nothing_is_recorded);
+    });
+    assert_eq!(server.stranger().get("/livez").status, 200);
+    assert_eq!(server.stranger().get("/healthz").status, 503);
+}
+
+/// SQLite would look for the file where it seems to be, and not on the disk.
+fn copy_of_ledger(disk: &Disk) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for file in ["ledger.sqlite", "ledger.sqlite-wal"] {
+        std::fs::copy(disk.path().join(file), copy.path().join(file)).unwrap();
+    }
+    copy
+}
+
+fn all_told_that_nothing_is_recorded(now: &[Progress; crate::callers::CALLERS]) -> bool {
+    now.iter().all(|p| p.not_recorded >= 3)
+}
+
+fn assert_served(callers: &Callers, server: &Server) {
+    callers.ask(&server.url, 0, || callers.wait("after the repair", |now| now.iter().all(|p| p.succeeded > 0)));
+}
