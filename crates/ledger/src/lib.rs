@@ -188,6 +188,8 @@ impl Ledger {
         let before = Timestamp::now().saturating_sub(age).unwrap_or(Timestamp::MIN);
         let mut pruned = 0;
         if self.write(move |conn| prune::announce(conn, before)).await? {
+            // Only what is signed excuses a capsule that is gone.
+            self.sign_head().await?;
             loop {
                 let slice = self.write(move |conn| prune::slice(conn, before)).await?;
                 pruned += slice;

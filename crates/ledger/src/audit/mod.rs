@@ -8,6 +8,7 @@
 
 pub(crate) mod head;
 mod report;
+mod strays;
 pub(crate) mod verify;
 
 pub use head::SignedHead;

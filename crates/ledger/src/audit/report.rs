@@ -1,5 +1,6 @@
 //! What a walk of the chain found.
 
+use super::head::SignedHead;
 use serde::Serialize;
 use std::fmt;
 
@@ -8,6 +9,8 @@ use std::fmt;
 pub struct ChainReport {
     /// Entries that were walked.
     pub entries: i64,
+    /// How many of them a signed head covers. Those after it are held by their hashes alone, until the next head.
+    pub signed: i64,
     /// Signed heads that the chain was held against.
     pub heads: i64,
     /// Capsules whose digest was compared.
@@ -45,9 +48,13 @@ pub enum FlawKind {
     /// Whole in itself, but not the chain that was signed.
     Rewritten,
     HeadForged,
+    /// A head was exported, and is not in the ledger any more.
+    HeadMissing,
     CapsuleChanged,
     CapsuleMissing,
     CapsuleUnrecorded,
+    /// A run has two entries or two capsules.
+    RunTwice,
 }
 
 impl fmt::Display for Flaw {
@@ -62,6 +69,21 @@ impl fmt::Display for Flaw {
 impl Flaw {
     pub(super) fn bad_head(place: &str) -> Self {
         Self { seq: None, kind: FlawKind::HeadForged, message: format!("{place} is no signed head") }
+    }
+
+    pub(super) fn head_missing(head: &SignedHead) -> Self {
+        let message = "a head of it was exported, and is not in the table `audit_heads`".to_owned();
+        Self { seq: Some(head.seq), kind: FlawKind::HeadMissing, message }
+    }
+
+    pub(super) fn recorded_twice(run_id: &str, seq: i64) -> Self {
+        let message = format!("run `{run_id}` has an entry before it");
+        Self { seq: Some(seq), kind: FlawKind::RunTwice, message }
+    }
+
+    pub(super) fn kept_twice(run_id: &str) -> Self {
+        let message = format!("run `{run_id}` has two capsules");
+        Self { seq: None, kind: FlawKind::RunTwice, message }
     }
 
     pub(super) fn unrecorded(run_id: &str) -> Self {

@@ -2,6 +2,7 @@
 
 use super::head::{self, SignedHead};
 use super::report::{ChainReport, Flaw, FlawKind};
+use super::strays;
 use super::{CAPSULES_PRUNED, GENESIS, RUN_RECORDED, RunDetail, link};
 use crate::keys::AuditKey;
 use crate::{LedgerError, capsule};
@@ -17,9 +18,27 @@ use std::path::Path;
 /// `exported` is the file of heads; it may be missing.
 pub(crate) fn verify(conn: &Connection, key: &AuditKey, exported: &Path) -> Result<ChainReport, LedgerError> {
     // The heads of the file first: they then cannot be newer than what the transaction sees.
-    let (mut heads, mut unreadable) = exported_heads(exported)?;
+    let (exported, no_line) = exported_heads(exported)?;
     let tx = conn.unchecked_transaction()?;
-    let mut statement = tx.prepare("SELECT * FROM audit_heads")?;
+    let (kept, no_row) = kept_heads(&tx)?;
+    let mut walk = Walk::new(&tx, key, exported.union(&kept))?;
+    let mut flaw = match walk.entries() {
+        Ok(()) => no_line.or(no_row),
+        Err(Stop::Flaw(flaw)) => Some(flaw),
+        Err(Stop::Error(error)) => return Err(error),
+    };
+    // A head is kept before it is exported.
+    flaw = flaw.or_else(|| exported.difference(&kept).next().map(Flaw::head_missing));
+    if flaw.is_none() {
+        flaw = strays::find(&tx)?;
+    }
+    Ok(ChainReport { flaw, ..walk.report })
+}
+
+/// The heads of the table, and whether a row is none.
+fn kept_heads(conn: &Connection) -> Result<(BTreeSet<SignedHead>, Option<Flaw>), LedgerError> {
+    let (mut heads, mut unreadable) = (BTreeSet::new(), None);
+    let mut statement = conn.prepare("SELECT * FROM audit_heads")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         match SignedHead::read(row) {
@@ -27,14 +46,7 @@ pub(crate) fn verify(conn: &Connection, key: &AuditKey, exported: &Path) -> Resu
             Err(_) => unreadable = unreadable.or_else(|| Some(Flaw::bad_head("a row of `audit_heads`"))),
         }
     }
-    let mut walk = Walk::new(&tx, key, heads)?;
-    let found = match walk.entries() {
-        Ok(()) => unreadable,
-        Err(Stop::Flaw(flaw)) => Some(flaw),
-        Err(Stop::Error(error)) => return Err(error),
-    };
-    let flaw = found.map_or_else(|| unrecorded_capsule(&tx), |flaw| Ok(Some(flaw)))?;
-    Ok(ChainReport { flaw, ..walk.report })
+    Ok((heads, unreadable))
 }
 
 /// The heads of the file, and the first line that is none.
@@ -56,17 +68,6 @@ fn exported_heads(path: &Path) -> Result<(BTreeSet<SignedHead>, Option<Flaw>), L
         }
     }
     Ok((heads, unreadable))
-}
-
-/// A capsule that somebody put there past the chain.
-fn unrecorded_capsule(conn: &Connection) -> Result<Option<Flaw>, LedgerError> {
-    let mut statement = conn.prepare(
-        "SELECT run_id FROM run_capsules WHERE run_id NOT IN \
-         (SELECT ifnull(entry_json ->> '$.run_id', '') FROM audit WHERE entry_json ->> '$.kind' = ?1) LIMIT 1",
-    )?;
-    let mut rows = statement.query([RUN_RECORDED])?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    Ok(Some(Flaw::unrecorded(&row.get::<_, String>(0)?)))
 }
 
 const NOT_SIGNED: &str = "a head of it is not signed with this ledger's key";
@@ -109,13 +110,21 @@ struct Seen {
 }
 
 impl<'a> Walk<'a> {
-    fn new(conn: &'a Connection, key: &'a AuditKey, signed: BTreeSet<SignedHead>) -> Result<Self, LedgerError> {
-        let report = ChainReport { entries: 0, heads: signed.len() as i64, capsules: 0, pruned: 0, flaw: None };
+    fn new(
+        conn: &'a Connection,
+        key: &'a AuditKey,
+        signed: impl Iterator<Item = &'a SignedHead>,
+    ) -> Result<Self, LedgerError> {
+        let mut report = ChainReport { entries: 0, signed: 0, heads: 0, capsules: 0, pruned: 0, flaw: None };
         let mut heads = BTreeMap::<i64, Vec<SignedHead>>::new();
         for head in signed {
-            heads.entry(head.seq).or_default().push(head);
+            report.heads += 1;
+            if head.is_signed_with(key) {
+                report.signed = report.signed.max(head.seq);
+            }
+            heads.entry(head.seq).or_default().push(head.clone());
         }
-        Ok(Self { conn, key, heads, pruned_before: pruned_before(conn)?, report })
+        Ok(Self { conn, key, heads, pruned_before: pruned_before(conn, report.signed)?, report })
     }
 
     fn entries(&mut self) -> Result<(), Stop> {
@@ -209,11 +218,12 @@ fn changed(seq: i64, message: &str) -> Stop {
     Stop::at(seq, FlawKind::EntryChanged, message)
 }
 
-/// As the chain itself says it, in entries that the walk checks like any other.
-fn pruned_before(conn: &Connection) -> Result<String, LedgerError> {
+/// As the chain itself says it, in entries that the walk checks like any other, and that are signed: anybody could add
+/// one at the end and then take away what they like.
+fn pruned_before(conn: &Connection, signed: i64) -> Result<String, LedgerError> {
     // CASE, because an entry that was damaged must not end the walk before it has begun.
     let sql = "SELECT max(CASE WHEN json_valid(entry_json) THEN \
-               iif(entry_json ->> '$.kind' = ?1, entry_json ->> '$.detail.before', NULL) END) FROM audit";
-    let latest = conn.query_row(sql, [CAPSULES_PRUNED], |row| Ok(row.get(0).unwrap_or_default()))?;
+               iif(entry_json ->> '$.kind' = ?1, entry_json ->> '$.detail.before', NULL) END) FROM audit WHERE seq <= ?2";
+    let latest = conn.query_row(sql, (CAPSULES_PRUNED, signed), |row| Ok(row.get(0).unwrap_or_default()))?;
     Ok(Option::unwrap_or_default(latest))
 }
