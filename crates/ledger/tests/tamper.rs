@@ -10,7 +10,7 @@ use std::fs;
 
 const ENTRIES: i64 = 6;
 
-/// Six entries, a head at the fourth and at the last.
+/// Six entries, a head at the fourth and at the last, and an older copy that has the first four.
 async fn chain() -> (Place, Ledger) {
     let place = Place::new();
     let ledger = place.open();
@@ -19,6 +19,7 @@ async fn chain() -> (Place, Ledger) {
     }
     ledger.append(AuditEvent::new("contracts.reloaded").about("ops", "admin")).await.unwrap();
     ledger.sign_head().await.unwrap().unwrap();
+    place.outside().execute("VACUUM INTO ?1", [place.older().to_str().unwrap()]).unwrap();
     ledger.record(&run("bob", "question 4")).await.unwrap();
     ledger.append(AuditEvent::new("server.stopped")).await.unwrap();
     ledger.sign_head().await.unwrap().unwrap();
@@ -27,59 +28,119 @@ async fn chain() -> (Place, Ledger) {
     (place, ledger)
 }
 
-/// What makes a chain whole again after a change, for whoever has no key: every hash after it.
-fn rehash(place: &Place, from: i64) {
-    let conn = rusqlite::Connection::open(place.file()).unwrap();
-    for seq in from..=ENTRIES {
-        let sql = "SELECT coalesce((SELECT hash FROM audit WHERE seq = ?1 - 1), printf('%064d', 0)), entry_json \
-                   FROM audit WHERE seq = ?1";
-        let (prev, entry): (String, String) = conn.query_row(sql, [seq], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-        let hash = domain::sha256_hex(format!("{prev}{entry}").as_bytes());
-        conn.execute("UPDATE audit SET prev_hash = ?2, hash = ?3 WHERE seq = ?1", (seq, prev, hash)).unwrap();
-    }
+/// A manipulation, and what the walk must say of it.
+struct Case {
+    what: &'static str,
+    said: &'static str,
+    how: Vec<&'static str>,
+}
+
+fn cases() -> Vec<Case> {
+    let blocks = include_str!("manipulations.sql").split("\n--- ").skip(1);
+    let case = |block: &'static str| {
+        let mut lines = block.lines();
+        let what = lines.next().unwrap();
+        let said =
+            lines.next().and_then(|line| line.strip_prefix("--> ")).unwrap_or_else(|| panic!("{what}: no `-->`"));
+        Case { what, said, how: lines.collect() }
+    };
+    blocks.map(case).collect()
 }
 
 #[tokio::test]
 async fn every_way_of_tampering_is_found() {
-    let swap = "UPDATE audit SET seq = -1 WHERE seq = 2; UPDATE audit SET seq = 2 WHERE seq = 3;
-                UPDATE audit SET seq = 3 WHERE seq = -1;";
-    let forge = "UPDATE audit_heads SET hash = replace(hash, 'a', 'b'), signature = replace(signature, 'a', 'b');";
-    let invent = "INSERT INTO audit_heads SELECT 99, hash, at, key, signature FROM audit_heads WHERE seq = 6;";
-    let stray = "CREATE TEMP TABLE t AS SELECT * FROM run_capsules LIMIT 1;
-                 UPDATE t SET run_id = 'stray'; INSERT INTO run_capsules SELECT * FROM t;";
-    let cases = [
-        ("UPDATE audit SET entry_json = replace(entry_json, 'ann', 'eve') WHERE seq = 2;", 2, FlawKind::EntryChanged),
-        ("UPDATE audit SET hash = upper(hash) WHERE seq = 5;", 5, FlawKind::EntryChanged),
-        ("UPDATE audit SET prev_hash = printf('%064d', 1) WHERE seq = 1;", 1, FlawKind::EntryChanged),
-        ("DELETE FROM audit WHERE seq = 3;", 3, FlawKind::EntryMissing),
-        ("DELETE FROM audit WHERE seq = 1;", 1, FlawKind::EntryMissing),
-        ("DELETE FROM audit WHERE seq >= 5;", 5, FlawKind::TailCut),
-        ("DELETE FROM audit;", 1, FlawKind::TailCut),
-        (swap, 2, FlawKind::OutOfOrder),
-        (invent, 99, FlawKind::HeadForged),
-        (forge, 4, FlawKind::HeadForged),
-        ("UPDATE run_capsules SET question = 'harmless' WHERE actor = 'bob';", 5, FlawKind::CapsuleChanged),
-        ("UPDATE run_capsules SET exec_time_ms = 1.5 WHERE actor = 'bob';", 5, FlawKind::CapsuleChanged),
-        ("UPDATE run_capsules SET thread_id = '' WHERE actor = 'bob';", 5, FlawKind::CapsuleChanged),
-        ("DELETE FROM run_capsules WHERE actor = 'bob';", 5, FlawKind::CapsuleMissing),
-        (stray, 0, FlawKind::CapsuleUnrecorded),
-    ];
-    for (sql, seq, kind) in cases {
+    let cases = cases();
+    let mut unlike = Vec::new();
+    let mut not_found = 0;
+    for case in &cases {
         let (place, ledger) = chain().await;
-        place.tamper(sql);
-        let flaw = ledger.verify().await.unwrap().flaw.unwrap_or_else(|| panic!("not found: {sql}"));
-        assert_eq!((flaw.seq.unwrap_or(0), flaw.kind), (seq, kind), "{sql}: {flaw}");
+        let ledger = manipulated(&place, ledger, &case.how).await;
+        let said = match ledger.verify().await.map(|report| report.flaw) {
+            Ok(None) => {
+                not_found += 1;
+                "nothing".to_owned()
+            }
+            Ok(Some(flaw)) => format!("{}: {flaw}", serde_json::to_value(flaw.kind).unwrap().as_str().unwrap()),
+            Err(error) => error.to_string(),
+        };
+        let said = without_run_id(&said);
+        if said != case.said {
+            unlike.push(format!("{}\n  is told as `{said}`\n  and not as `{}`", case.what, case.said));
+        }
+    }
+    testkit::tally("ledger", "manipulations", cases.len(), "not found", not_found);
+    assert!(unlike.is_empty(), "{}", unlike.join("\n"));
+}
+
+/// Carries out the steps of a case; the ledger as it is to be opened then.
+async fn manipulated(place: &Place, mut ledger: Ledger, how: &[&str]) -> Ledger {
+    for step in how.chunk_by(|a, b| !a.starts_with('!') && !b.starts_with('!')) {
+        let step = step.join("\n");
+        let (word, rest) = step.split_once(' ').unwrap_or((&step, ""));
+        match word {
+            "!rehash" => rehash(place, rest.parse().unwrap()),
+            "!heads" => keep_heads(place, rest.parse().unwrap()),
+            "!head" => add_head(place, rest),
+            "!sign" => drop(ledger.sign_head().await.unwrap()),
+            "!cut" => cut(place),
+            "!restore" => ledger = restored(place),
+            "!key" => {
+                fs::remove_dir_all(place.dir.path().join("keys")).unwrap();
+                ledger = place.open();
+            }
+            _ => place.tamper(&step),
+        }
+    }
+    ledger
+}
+
+/// Runs have an id of their own each time.
+fn without_run_id(said: &str) -> String {
+    let mut parts: Vec<String> = said.split('`').map(str::to_owned).collect();
+    for part in &mut parts {
+        if part.parse::<domain::RunId>().is_ok() {
+            *part = "RUN".to_owned();
+        }
+    }
+    parts.join("`")
+}
+
+/// What makes a chain whole again after a change, for whoever has no key: every hash after it.
+fn rehash(place: &Place, from: i64) {
+    let conn = place.outside();
+    let last: i64 = conn.query_row("SELECT max(seq) FROM audit", [], |row| row.get(0)).unwrap();
+    for seq in from..=last {
+        let sql = "UPDATE audit SET prev_hash = before.hash, hash = link(before.hash, entry_json) FROM \
+                   (SELECT coalesce((SELECT hash FROM audit WHERE seq = ?1 - 1), printf('%064d', 0)) AS hash) AS before \
+                   WHERE seq = ?1";
+        conn.execute(sql, [seq]).unwrap();
     }
 }
 
-#[tokio::test]
-async fn a_chain_written_anew_does_not_match_its_heads() {
-    let (place, ledger) = chain().await;
-    place.tamper("UPDATE audit SET entry_json = replace(entry_json, 'ops', 'eve') WHERE seq = 4;");
-    rehash(&place, 4);
-    let flaw = ledger.verify().await.unwrap().flaw.unwrap();
-    assert_eq!((flaw.seq, flaw.kind), (Some(4), FlawKind::Rewritten));
-    insta::assert_snapshot!(flaw, @"entry 4: a signed head has another hash for it, so the chain was written anew");
+/// Another file in the place of this one, as a backup is put back.
+fn restored(place: &Place) -> Ledger {
+    for end in ["", "-wal", "-shm"] {
+        fs::remove_file(format!("{}{end}", place.file().display())).unwrap();
+    }
+    fs::copy(place.older(), place.file()).unwrap();
+    place.open()
+}
+
+fn cut(place: &Place) {
+    place.tamper("PRAGMA wal_checkpoint(TRUNCATE)");
+    let file = fs::OpenOptions::new().write(true).open(place.file()).unwrap();
+    file.set_len(file.metadata().unwrap().len() / 2).unwrap();
+}
+
+fn add_head(place: &Place, line: &str) {
+    let heads = fs::read_to_string(place.heads()).unwrap();
+    fs::write(place.heads(), format!("{heads}{line}\n")).unwrap();
+}
+
+fn keep_heads(place: &Place, lines: usize) {
+    let heads = fs::read_to_string(place.heads()).unwrap();
+    let kept: String = heads.split_inclusive('\n').take(lines).collect();
+    fs::write(place.heads(), kept).unwrap();
 }
 
 #[tokio::test]

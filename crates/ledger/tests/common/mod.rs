@@ -6,6 +6,7 @@ use domain::plan::QueryPlan;
 use domain::{ContractUse, Door, Purpose, QueryMode, RequestId, Run, RunId, SessionId, Status, Timings, Value};
 use ledger::Ledger;
 use rusqlite::Connection;
+use rusqlite::functions::{Context, FunctionFlags};
 use serde_json::value::RawValue;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -31,9 +32,25 @@ impl Place {
         self.dir.path().join("audit-heads.jsonl")
     }
 
+    /// An older copy of the file, for tests that make one.
+    pub fn older(&self) -> PathBuf {
+        self.dir.path().join("older.sqlite")
+    }
+
+    /// A connection of somebody who knows how entries are linked: `link(prev_hash, entry_json)`.
+    pub fn outside(&self) -> Connection {
+        let conn = Connection::open(self.file()).unwrap();
+        let link = |args: &Context<'_>| {
+            let (prev, entry) = (args.get::<String>(0)?, args.get::<String>(1)?);
+            Ok(domain::sha256_hex([prev, entry].concat().as_bytes()))
+        };
+        conn.create_scalar_function("link", 2, FunctionFlags::SQLITE_UTF8, link).unwrap();
+        conn
+    }
+
     /// The file as somebody has it who stands outside the house, triggers gone.
     pub fn tamper(&self, sql: &str) {
-        let conn = Connection::open(self.file()).unwrap();
+        let conn = self.outside();
         conn.execute_batch(
             "DROP TRIGGER IF EXISTS audit_keeps_entries; DROP TRIGGER IF EXISTS audit_keeps_all;
              DROP TRIGGER IF EXISTS heads_keep_entries; DROP TRIGGER IF EXISTS heads_keep_all;",
