@@ -24,6 +24,11 @@ impl AuditKey {
         read(&path).map(Self)
     }
 
+    /// Reads the key of `dir`.
+    pub(crate) fn existing(dir: &Path) -> Result<Self, LedgerError> {
+        read(&dir.join(FILE)).map(Self)
+    }
+
     pub(crate) fn public(&self) -> String {
         hex::encode(self.0.verifying_key().as_bytes())
     }

@@ -161,15 +161,20 @@ impl Ledger {
 
     /// Walks the whole chain: hashes, signed heads (of the ledger and of the exported file), capsules.
     pub async fn verify(&self) -> Result<ChainReport, LedgerError> {
-        let (key, heads, path) = (self.key.clone(), self.heads_file(), Arc::clone(&self.path));
+        let (key, heads, path) = (self.key.clone(), heads_file(&self.path), Arc::clone(&self.path));
         // A connection of its own: the walk takes long and must not hold up other readers.
         let walk = move || audit::verify::verify(&store::open_reader(&path)?, &key, &heads);
         tokio::task::spawn_blocking(walk).await.map_err(|_| LedgerError::Closed)?
     }
 
+    /// The same for a ledger that is only looked at: nothing is written, so that it also works where nothing can be.
+    pub fn verify_at(path: &Path, keys: &Path) -> Result<ChainReport, LedgerError> {
+        audit::verify::verify(&store::open_evidence(path)?, &AuditKey::existing(keys)?, &heads_file(path))
+    }
+
     /// Signs the last entry and exports the signature. None while the chain is empty.
     pub async fn sign_head(&self) -> Result<Option<SignedHead>, LedgerError> {
-        let (key, file) = (self.key.clone(), self.heads_file());
+        let (key, file) = (self.key.clone(), heads_file(&self.path));
         let Some(head) = self.write(move |conn| audit::head::sign(conn, &key)).await? else { return Ok(None) };
         let export = move || audit::head::export(&file, &head).map(|()| Some(head));
         tokio::task::spawn_blocking(export).await.map_err(|_| LedgerError::Closed)?
@@ -201,10 +206,6 @@ impl Ledger {
         Ok(pruned)
     }
 
-    fn heads_file(&self) -> PathBuf {
-        self.path.with_file_name(audit::head::FILE)
-    }
-
     async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, LedgerError> + Send + 'static,
@@ -218,4 +219,9 @@ impl Ledger {
     ) -> Result<T, LedgerError> {
         self.readers.read(work).await
     }
+}
+
+/// Where the heads of a ledger are exported to.
+fn heads_file(ledger: &Path) -> PathBuf {
+    ledger.with_file_name(audit::head::FILE)
 }

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// `PRAGMA user_version` counts how many of these a file has had. Only ever appended to.
@@ -18,6 +18,7 @@ const APPLICATION_ID: i64 = 0x4741_5445;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const STATEMENTS_KEPT: usize = 64;
 const NO_MUTEX: OpenFlags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
+const EVIDENCE: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_URI);
 
 /// The connection that writes. Creates the file and brings it up to date; one that is not a ledger is left as it is.
 pub(crate) fn open_writer(path: &Path) -> Result<Connection, LedgerError> {
@@ -48,6 +49,33 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection, LedgerError> {
         Ok(text.is_some_and(|text| text.to_lowercase().contains(&part)))
     })?;
     Ok(conn)
+}
+
+/// A connection to a ledger that may lie where nothing can be written: on a disk that has become read-only, or among
+/// backups. Nothing is created, and nothing brought up to date.
+pub(crate) fn open_evidence(path: &Path) -> Result<Connection, LedgerError> {
+    let opened = open_reader(path).and_then(|conn| version(&conn, path).map(|_| conn));
+    match opened {
+        // SQLite wants files beside it, to agree with those who write. Where it can't have them, nobody writes.
+        Err(LedgerError::Inaccessible | LedgerError::ReadOnly) if !beside(path, "-wal").exists() => {
+            let conn = Connection::open_with_flags(unchanging(path), EVIDENCE | NO_MUTEX)?;
+            version(&conn, path)?;
+            Ok(conn)
+        }
+        other => other,
+    }
+}
+
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
+/// The file as an address that says so.
+fn unchanging(path: &Path) -> String {
+    let path = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    format!("file:{path}?immutable=1")
 }
 
 fn prepare(conn: &Connection) -> Result<(), LedgerError> {

@@ -7,6 +7,7 @@ mod common;
 use common::{Place, run};
 use ledger::{AuditEvent, FlawKind, Ledger};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 const ENTRIES: i64 = 6;
 
@@ -141,6 +142,24 @@ fn keep_heads(place: &Place, lines: usize) {
     let heads = fs::read_to_string(place.heads()).unwrap();
     let kept: String = heads.split_inclusive('\n').take(lines).collect();
     fs::write(place.heads(), kept).unwrap();
+}
+
+/// A copy among backups, in a directory that this user may not write to (root may all the same; `it::disks` has a disk
+/// that is read-only for everybody), under a name that an address would read otherwise.
+#[tokio::test]
+async fn a_ledger_is_checked_where_nothing_can_be_written() {
+    let (place, _ledger) = chain().await;
+    let backup = tempfile::tempdir().unwrap();
+    let file = backup.path().join("50% of #2?.sqlite");
+    place.outside().execute("VACUUM INTO ?1", [file.to_str().unwrap()]).unwrap();
+    rusqlite::Connection::open(&file).unwrap().pragma_update(None, "journal_mode", "wal").unwrap();
+    fs::set_permissions(backup.path(), fs::Permissions::from_mode(0o500)).unwrap();
+    let report = Ledger::verify_at(&file, &place.dir.path().join("keys")).unwrap();
+    assert_eq!((report.flaw, report.entries, report.signed), (None, ENTRIES, ENTRIES));
+    let error = Ledger::verify_at(&file, backup.path()).unwrap_err().to_string();
+    assert!(error.contains("audit.ed25519"), "{error}");
+    assert!(!backup.path().join("audit.ed25519").exists(), "no key is made to check with");
+    fs::set_permissions(backup.path(), fs::Permissions::from_mode(0o700)).unwrap();
 }
 
 #[tokio::test]

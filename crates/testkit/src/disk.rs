@@ -74,6 +74,14 @@ impl Disk {
         fs::remove_file(self.path().join(BALLAST)).expect("there is ballast");
     }
 
+    /// Read-only from now on, or not any more. While somebody has a file open for writing, it cannot be done.
+    pub fn set_read_only(&self, read_only: bool) {
+        let option = if read_only { "remount,ro" } else { "remount,rw" };
+        let namespace = format!("--mount={}", self.namespace().display());
+        let mut command = Command::new("nsenter");
+        run(command.args([&namespace, "mount", "-o", option]).arg(self.inside())).expect("a remount");
+    }
+
     /// As when the kernel finds the disk broken: from now on it is read-only, also for those who
     /// have files open. No other way of making it so works while somebody writes.
     pub fn fail(&self) {

@@ -69,7 +69,7 @@ pub struct Progress {
     pub succeeded: usize,
     /// Answers that say that nothing can be recorded.
     pub not_recorded: usize,
-    /// Answers in a row that lost their worker, the longest such row, and all of them.
+    /// Answers in a row that lost their worker: now, and at most.
     losing: usize,
     pub lost_in_a_row: usize,
 }
@@ -111,7 +111,7 @@ impl Callers {
 
     /// Waits until the callers have come so far.
     pub fn wait(&self, what: &str, so_far: impl Fn(&[Progress; CALLERS]) -> bool) {
-        let until = Instant::now() + Duration::from_secs(60);
+        let until = Instant::now() + Duration::from_secs(120);
         while !so_far(&self.progress.lock().unwrap()) {
             assert!(Instant::now() < until, "{what}: {:?}", self.progress.lock().unwrap());
             thread::yield_now();

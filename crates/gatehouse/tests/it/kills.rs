@@ -88,7 +88,7 @@ fn kill_server(callers: &Callers, mut server: Server, moment: usize, seed: u64) 
     next
 }
 
-fn assert_whole(server: &Server) {
+pub fn assert_whole(server: &Server) {
     let report = verify(server);
     assert!(report["flaw"].is_null(), "{report}");
 }
