@@ -8,6 +8,7 @@ use ledger::Ledger;
 use rusqlite::Connection;
 use rusqlite::functions::{Context, FunctionFlags};
 use serde_json::value::RawValue;
+use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -32,6 +33,17 @@ impl Place {
         self.dir.path().join("audit-heads.jsonl")
     }
 
+    /// Another one with the same in it: ledger, key, heads, and the older copy.
+    pub fn copy(&self) -> Self {
+        let copy = Self::new();
+        self.outside().execute("VACUUM INTO ?1", [copy.file().to_str().unwrap()]).unwrap();
+        fs::create_dir(copy.dir.path().join("keys")).unwrap();
+        for file in ["keys/audit.ed25519", "audit-heads.jsonl", "older.sqlite"] {
+            fs::copy(self.dir.path().join(file), copy.dir.path().join(file)).unwrap();
+        }
+        copy
+    }
+
     /// An older copy of the file, for tests that make one.
     pub fn older(&self) -> PathBuf {
         self.dir.path().join("older.sqlite")
@@ -40,6 +52,8 @@ impl Place {
     /// A connection of somebody who knows how entries are linked: `link(prev_hash, entry_json)`.
     pub fn outside(&self) -> Connection {
         let conn = Connection::open(self.file()).unwrap();
+        // Whoever tampers does not wait for the disk.
+        conn.pragma_update(None, "synchronous", "OFF").unwrap();
         let link = |args: &Context<'_>| {
             let (prev, entry) = (args.get::<String>(0)?, args.get::<String>(1)?);
             Ok(domain::sha256_hex([prev, entry].concat().as_bytes()))
