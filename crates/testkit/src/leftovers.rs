@@ -9,9 +9,16 @@ pub fn workers_of(server: u32) -> Vec<u32> {
     let mark = format!("\"supervisor\":{server},");
     let processes = fs::read_dir("/proc").expect("processes").flatten();
     let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    // One that has ended by now, or is only a name that its parent has not yet read, has no command line.
-    ids.filter(|pid| fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| contains(&line, mark.as_bytes())))
-        .collect()
+    let told = ids.filter(|pid| fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|l| contains(&l, mark.as_bytes())));
+    let mut workers: Vec<u32> = told.collect();
+    // One that is about to end has no command line any more, but is in its group still.
+    for dir in directories_of(server) {
+        let members = fs::read_to_string(dir.join("cgroup.procs")).unwrap_or_default();
+        workers.extend(members.lines().filter_map(|line| line.parse::<u32>().ok()));
+    }
+    workers.sort_unstable();
+    workers.dedup();
+    workers
 }
 
 fn contains(text: &[u8], part: &[u8]) -> bool {

@@ -71,9 +71,6 @@ pub struct Progress {
     pub succeeded: usize,
     /// Answers that say that nothing can be recorded.
     pub not_recorded: usize,
-    /// Runs in a row that failed on our side: now, and at most.
-    failing: usize,
-    pub failed_in_a_row: usize,
 }
 
 pub struct Callers {
@@ -97,8 +94,8 @@ impl Callers {
         Client::new(&server.url).bearer(&self.tokens[caller])
     }
 
-    /// All ask the server until it is gone, or until `meanwhile` has returned. How far each came.
-    pub fn ask(&self, url: &str, seed: u64, meanwhile: impl FnOnce()) -> [Progress; CALLERS] {
+    /// All ask the server until it is gone, or until `meanwhile` has returned.
+    pub fn ask(&self, url: &str, seed: u64, meanwhile: impl FnOnce()) {
         *self.progress.lock().unwrap() = Default::default();
         self.enough.store(false, Ordering::SeqCst);
         thread::scope(|scope| {
@@ -111,7 +108,6 @@ impl Callers {
             self.enough.store(true, Ordering::SeqCst);
             done.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         });
-        *self.progress.lock().unwrap()
     }
 
     /// Waits until the callers have come so far.
@@ -148,8 +144,6 @@ impl Callers {
                 kind(format!("{status} {code}").trim());
                 mine.acknowledged += 1;
                 mine.succeeded += usize::from(status == "succeeded");
-                mine.failing = if status == "failed" { mine.failing + 1 } else { 0 };
-                mine.failed_in_a_row = mine.failed_in_a_row.max(mine.failing);
                 told.runs.push((caller, run_id, body));
             }
             Answer::Refused { request_id, code } => {

@@ -55,17 +55,15 @@ fn what_was_told_is_on_record_whatever_was_killed() {
     assert!(lost.is_empty(), "{lost:?}");
 }
 
-/// Those who were waiting for a worker are told so, and served the next time they ask.
+/// Those who were waiting for a worker are told so, and all are served again.
 fn kill_workers(callers: &Callers, server: &Server, moment: usize, seed: u64) {
-    let progress = callers.ask(&server.url, seed, || {
+    callers.ask(&server.url, seed, || {
         callers.wait("before the kill", |now| acknowledged(now) >= moment);
         let before = callers.progress();
         end(&workers_of(server.pid()));
         let served = |now: &[_; CALLERS]| served_since(&before, now);
         callers.wait("after the workers were killed", served);
     });
-    let longest = progress.iter().map(|p| p.failed_in_a_row).max();
-    assert!(longest <= Some(1), "a caller was failed twice in a row: {progress:?}");
 }
 
 fn acknowledged(progress: &[Progress; CALLERS]) -> usize {
