@@ -15,6 +15,7 @@ mod house;
 mod http;
 pub mod log;
 mod metrics;
+mod nothing;
 mod path;
 mod planning;
 mod rows;

@@ -14,7 +14,7 @@ use crate::active::{Event, Stage, Watch};
 use crate::house::House;
 use crate::planning::{MOST_VALUES, Planned};
 use crate::turns::Turn;
-use crate::{answer, rows};
+use crate::{answer, nothing, rows};
 use domain::{Ask, Caller, Clarification, Fault, Limits, Outcome, Proposal, Purpose, Rows, Run, Status, Timings, Wish};
 use engines::Executed;
 use futures_util::FutureExt;
@@ -52,6 +52,14 @@ impl Walk {
             Err(Fault::internal("path.task"))
         })
     }
+}
+
+/// What a walk comes to, if nothing ends it before.
+struct Done {
+    rows: Rows,
+    why_nothing: Option<String>,
+    /// Kept until the run is on record: however large results are, one actor has but a few on their way.
+    turn: Option<Turn>,
 }
 
 /// What ends a walk before it has rows.
@@ -92,12 +100,11 @@ impl House {
             () = watch.cancel.cancelled() => Ok(None),
             end = self.steps(caller, ask, watch, &mut run) => end.map(Some),
         };
-        // The turn lasts until the run is on record: however large results are, one actor has but a few on their way.
-        let mut turn = None;
+        let (mut why, mut turn) = (None, None);
         let outcome = match end {
-            Ok(Some((executed, own))) => {
-                turn = Some(own);
-                Outcome::Rows(executed.rows)
+            Ok(Some(done)) => {
+                (why, turn) = (done.why_nothing, done.turn);
+                Outcome::Rows(done.rows)
             }
             Ok(None) => Outcome::Cancelled,
             Err(Stop::Clarify(clarification)) => Outcome::Clarify(clarification),
@@ -105,25 +112,31 @@ impl House {
             Err(Stop::Fault(fault)) if run.compiled_sql.is_none() && !is_ours(&fault) => Outcome::Refused(fault),
             Err(Stop::Fault(fault)) => Outcome::Failed(fault),
         };
-        let reply = conclude(run, ask, outcome).await?;
+        let mut reply = conclude(run, ask, outcome).await?;
+        if let Some(why) = why {
+            reply.run.assistant_message = format!("{} {why}", reply.run.assistant_message);
+        }
         self.record(&reply.run).await?;
         drop(turn);
         Ok(reply)
     }
 
-    async fn steps(
-        self: &Arc<Self>,
-        caller: &Caller,
-        ask: &Ask,
-        watch: &Watch,
-        run: &mut Run,
-    ) -> Result<(Executed, Turn), Stop> {
+    async fn steps(self: &Arc<Self>, caller: &Caller, ask: &Ask, watch: &Watch, run: &mut Run) -> Result<Done, Stop> {
         watch.tell(Event::Entered(Stage::Planning));
         let proposal = self.propose(caller, ask, run).await?;
         watch.tell(Event::Entered(Stage::Validating));
         let approved = self.check(caller, &proposal, run).await?;
         watch.tell(Event::Entered(Stage::Executing));
-        Ok(self.execute(&approved, run).await?)
+        let (Executed { rows, .. }, turn) = self.execute(&approved, run).await?;
+        let mut done = Done { rows, why_nothing: None, turn: Some(turn) };
+        if let (Wish::Question { .. }, Proposal::Query { plan, .. }) = (&ask.wish, &proposal)
+            && nothing::is_nothing(&done.rows)
+        {
+            // The counts that tell why need turns of their own.
+            done.turn = None;
+            done.why_nothing = self.why_nothing(caller, ask, plan).await;
+        }
+        Ok(done)
     }
 
     /// Plan: from a wish to a proposal.

@@ -185,3 +185,12 @@ fn the_five_tools_are_defined_once_and_callable() {
     let schema = analyst().post("/tools/get_dataset_schema", &json!({ "dataset_id": "shop" })).json();
     assert_eq!(schema["tables"].as_array().unwrap().len(), 4);
 }
+
+#[test]
+fn an_empty_answer_says_which_condition_leaves_nothing() {
+    let nobody = analyst().ask("shop", "how many order items have a unit price over 900000");
+    let message = nobody["assistant_message"].as_str().unwrap();
+    assert!(message.contains("Nothing is there with "), "{message}");
+    let some = analyst().ask("shop", "how many orders are there");
+    assert!(!some["assistant_message"].as_str().unwrap().contains("Nothing is there"), "{some}");
+}

@@ -44,7 +44,7 @@ pub fn sentence(input: &AnswerInput<'_>) -> String {
 fn body(input: &AnswerInput<'_>) -> String {
     let reading = without_note(input.reading);
     match (input.row_count, input.columns, input.rows) {
-        (0, _, _) | (_, _, []) => empty(input, reading),
+        (0, _, _) | (_, _, []) => empty(reading),
         (1, [only], [row]) => single(only, row, reading),
         (1, columns, [row]) => one_row(columns, row, reading),
         (_, columns, rows) => many(input, columns, rows, reading),
@@ -66,14 +66,8 @@ fn named(reading: &str) -> &str {
     if reading.is_empty() { "this query" } else { reading }
 }
 
-fn empty(input: &AnswerInput<'_>, reading: &str) -> String {
-    let reading = named(reading);
-    match input.plan {
-        Some(plan) if plan.filter.is_some() || plan.having.is_some() => {
-            format!("Nothing fits: no rows for {reading}. One of the conditions leaves nothing.")
-        }
-        _ => format!("There are no rows for {reading}."),
-    }
+fn empty(reading: &str) -> String {
+    format!("There are no rows for {}.", named(reading))
 }
 
 fn single(column: &ResultColumn, row: &[Value], reading: &str) -> String {
