@@ -3,13 +3,14 @@
 
 use libc::*;
 
-/// Allowed with any arguments.
+/// Allowed with any arguments. Not `flock` (see [`FCNTL`]) and not `fchmod`: a worker that could open its scratch
+/// directory to others could leave them a program that runs as its user.
 #[rustfmt::skip]
 pub(super) const ALWAYS: &[c_long] = &[
     // open files
     SYS_read, SYS_readv, SYS_pread64, SYS_preadv, SYS_write, SYS_writev, SYS_pwrite64, SYS_pwritev,
     SYS_lseek, SYS_close, SYS_fstat, SYS_fstatfs, SYS_ftruncate, SYS_fallocate, SYS_fsync, SYS_fdatasync,
-    SYS_fadvise64, SYS_readahead, SYS_flock, SYS_dup, SYS_dup3, SYS_fchmod, SYS_getdents64,
+    SYS_fadvise64, SYS_readahead, SYS_dup, SYS_dup3, SYS_getdents64,
     // files by name
     SYS_openat, SYS_newfstatat, SYS_statx, SYS_statfs, SYS_faccessat, SYS_faccessat2, SYS_readlinkat,
     SYS_getcwd, SYS_mkdirat, SYS_unlinkat, SYS_renameat, SYS_renameat2, SYS_umask,
@@ -44,21 +45,9 @@ pub(super) const ALWAYS: &[c_long] = &[
     #[cfg(target_arch = "x86_64")] SYS_time,
 ];
 
-/// Commands of fcntl: flags, copies and locks. Not F_SETOWN, which sends signals.
-pub(super) const FCNTL: &[c_int] = &[
-    F_GETFD,
-    F_SETFD,
-    F_GETFL,
-    F_SETFL,
-    F_DUPFD,
-    F_DUPFD_CLOEXEC,
-    F_GETLK,
-    F_SETLK,
-    F_SETLKW,
-    F_OFD_GETLK,
-    F_OFD_SETLK,
-    F_OFD_SETLKW,
-];
+/// Commands of fcntl: flags and copies. No locks: a lock on a data file, which needs no right to write it, would
+/// stall whoever keeps the data up to date. Not F_SETOWN, which sends signals.
+pub(super) const FCNTL: &[c_int] = &[F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD, F_DUPFD_CLOEXEC, F_GETLK];
 
 /// Options of prctl: names of threads and of anonymous memory.
 pub(super) const PRCTL: &[c_int] = &[PR_SET_NAME, PR_GET_NAME, PR_SET_VMA];
