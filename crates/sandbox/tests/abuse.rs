@@ -74,6 +74,9 @@ fn check(user: As, tier: &str, place: &Workplace) {
     }
     starts.sort_by(f64::total_cmp);
     let (half, most) = (starts[starts.len() / 2], starts[starts.len() * 95 / 100]);
+    let what = format!("abuse cases, {tier} as {}", format!("{user:?}").to_lowercase());
+    let tried = lines.iter().filter(|line| line.applies(&report)).count();
+    testkit::tally("jail", &what, tried, "escapes", wrong.len());
     eprintln!("{tier} as {user:?}: {} cases, a start takes {half:.1} ms (p95 {most:.1} ms); {report}", lines.len());
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }

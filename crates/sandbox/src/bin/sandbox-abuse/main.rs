@@ -5,13 +5,16 @@
 
 mod files;
 mod kernel;
+mod machine;
 mod network;
+mod processes;
 mod resources;
 mod supervise;
 
 use std::ffi::OsString;
-use std::io;
-use std::path::PathBuf;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// What a case has to work with.
@@ -47,7 +50,8 @@ fn worker(args: Vec<OsString>) -> ExitCode {
     let words: Vec<&str> = order.trim_end().split('\t').collect();
     let [case, open, closed] = words.as_slice() else { return ExitCode::from(2) };
     let scene = Scene { open: open.into(), closed: closed.into(), tmp: std::env::temp_dir() };
-    let cases = [files::CASES, network::CASES, kernel::CASES, resources::CASES].concat();
+    let cases =
+        [files::CASES, machine::CASES, network::CASES, kernel::CASES, processes::CASES, resources::CASES].concat();
     let Some((_, attempt)) = cases.iter().find(|(name, _)| case == name) else { return ExitCode::from(2) };
     let said = match attempt(&scene) {
         Ok(what) => format!("allowed: {what}"),
@@ -56,6 +60,25 @@ fn worker(args: Vec<OsString>) -> ExitCode {
     let written = io::Write::write_all(&mut io::stdout(), said.as_bytes());
     ExitCode::from(u8::from(written.is_err()))
 }
+
+fn read(path: impl AsRef<Path>) -> Attempt {
+    let mut bytes = [0; 16];
+    File::open(path)?.read(&mut bytes).map(|n| format!("{n} bytes"))
+}
+
+/// Opening is enough to show that it could be written.
+fn write(path: impl AsRef<Path>) -> Attempt {
+    OpenOptions::new().write(true).create(true).truncate(false).open(path).map(|_| "opened".into())
+}
+
+/// Raw system calls that must not get as far as looking at their arguments.
+macro_rules! raw {
+    ($call:expr $(, $argument:expr)*) => {
+        // SAFETY: refused before the kernel looks at the arguments; none of them points to our memory.
+        |_| called(unsafe { libc::syscall($call $(, $argument)*) })
+    };
+}
+use raw;
 
 /// The result of a system call.
 fn called(code: impl Into<i64>) -> Attempt {

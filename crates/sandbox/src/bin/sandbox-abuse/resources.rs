@@ -3,7 +3,8 @@
 use crate::{Attempt, Case, Scene, called};
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -22,10 +23,57 @@ pub const CASES: &[Case] = &[
     ("allocate_2_gb", |_| allocate(2048)),
     ("allocate_100_mb", |_| allocate(100)),
     ("outgrow_group_memory", |_| allocate(400)),
+    ("outgrow_group_memory_by_threads", |_| allocate_in_threads()),
+    ("outgrow_group_memory_by_files", |s| fill_in_parts(s, 12)),
+    ("outgrow_group_memory_by_mapping", |s| map_shared(&s.tmp.join("map"), 60)),
+    ("huge_mapping", |s| map_shared(&s.tmp.join("map"), 100_000)),
+    ("huge_stack", |_| thread::Builder::new().stack_size(8192 * MIB).spawn(|| ()).map(|_| "started".into())),
+    ("deep_recursion", |_| Ok(dive(0).to_string())),
     ("fill_tmp", fill_tmp),
+    ("sparse_file", |s| File::create(s.tmp.join("sparse"))?.set_len(1 << 40).map(|()| "made".into())),
+    ("reserve_space", |s| reserve(&s.tmp.join("big"))),
+    ("fill_with_unlinked_files", fill_with_unlinked),
+    ("fill_tmp_with_directories", nest),
+    ("long_path", long_path),
     ("fill_tmp_with_one_file", |s| fill(s.tmp.join("big"), 500)),
     ("fill_tmp_with_files", fill_with_files),
     ("spin", |_| spin()),
+    ("spin_on_all_threads", |_| {
+        for _ in 0..16 {
+            thread::Builder::new().spawn(spin_forever::<()>)?;
+        }
+        spin_forever()
+    }),
+    ("ignore_signals_and_sleep", |_| {
+        for signal in 1..32 {
+            // SAFETY: ignoring a signal installs no handler.
+            unsafe { libc::signal(signal, libc::SIG_IGN) };
+        }
+        loop {
+            thread::sleep(Duration::from_secs(3600));
+        }
+    }),
+    ("write_300_mb", |_| {
+        for _ in 0..300 {
+            io::stdout().write_all(&vec![b'x'; MIB])?;
+        }
+        Ok("300".into())
+    }),
+    ("complain_300_mb", |_| {
+        for _ in 0..300 {
+            io::stderr().write_all(&vec![b'x'; MIB])?;
+        }
+        Ok("300".into())
+    }),
+    ("close_pipes_and_sleep", |_| {
+        for pipe in 0..3 {
+            // SAFETY: nothing in this process uses it again.
+            unsafe { libc::close(pipe) };
+        }
+        loop {
+            thread::sleep(Duration::from_secs(3600));
+        }
+    }),
     ("sleep_forever", |_| {
         loop {
             thread::sleep(Duration::from_secs(3600));
@@ -68,11 +116,15 @@ fn open_files() -> Attempt {
 }
 
 fn allocate(mib: usize) -> Attempt {
+    touched(mib).map(|memory| memory.len().to_string())
+}
+
+/// Not only reserved.
+fn touched(mib: usize) -> io::Result<Vec<u8>> {
     let mut memory: Vec<u8> = Vec::new();
     memory.try_reserve_exact(mib * MIB).map_err(io::Error::other)?;
-    // Touched, not only reserved.
     memory.resize(mib * MIB, 1);
-    Ok(std::hint::black_box(memory).len().to_string())
+    Ok(std::hint::black_box(memory))
 }
 
 fn fill(path: PathBuf, mib: usize) -> Attempt {
@@ -82,6 +134,76 @@ fn fill(path: PathBuf, mib: usize) -> Attempt {
         file.write_all(&block)?;
     }
     Ok(mib.to_string())
+}
+
+/// 50 threads of 8 MB each.
+fn allocate_in_threads() -> Attempt {
+    let start = |_| thread::Builder::new().spawn(|| touched(8)).ok();
+    let started: Vec<_> = (0..50).map_while(start).collect();
+    let held: Vec<Vec<u8>> = started.into_iter().filter_map(|t| t.join().ok()?.ok()).collect();
+    Ok(held.len().to_string())
+}
+
+fn fill_in_parts(scene: &Scene, parts: usize) -> Attempt {
+    for part in 0..parts {
+        fill(scene.tmp.join(part.to_string()), 5)?;
+    }
+    Ok((parts * 5).to_string())
+}
+
+fn map_shared(path: &Path, mib: usize) -> Attempt {
+    let file = File::options().read(true).write(true).create(true).truncate(true).open(path)?;
+    file.set_len((mib * MIB) as u64)?;
+    let (null, rw, fd) = (std::ptr::null_mut(), libc::PROT_READ | libc::PROT_WRITE, file.as_raw_fd());
+    // SAFETY: a fresh mapping of our own file, as long as the file.
+    let memory = unsafe { libc::mmap(null, mib * MIB, rw, libc::MAP_SHARED, fd, 0) };
+    if memory == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    for page in (0..mib * MIB).step_by(4096) {
+        // SAFETY: inside the mapping, which nobody else has.
+        unsafe { memory.cast::<u8>().add(page).write_volatile(1) };
+    }
+    Ok(mib.to_string())
+}
+
+#[allow(unconditional_recursion, reason = "as told")]
+fn dive(depth: u64) -> u64 {
+    let here = std::hint::black_box([depth; 128]);
+    dive(depth + 1) + std::hint::black_box(here).iter().sum::<u64>()
+}
+
+fn reserve(path: &Path) -> Attempt {
+    let file = File::create(path)?;
+    // SAFETY: names a descriptor.
+    called(unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, 1 << 30) })
+}
+
+/// Files that nobody can see any more, held open.
+fn fill_with_unlinked(scene: &Scene) -> Attempt {
+    let path = scene.tmp.join("gone");
+    let mut held = Vec::new();
+    while held.len() < 50 && fill(path.clone(), 10).is_ok() {
+        held.push(File::open(&path)?);
+        fs::remove_file(&path)?;
+    }
+    Ok((held.len() * 10).to_string())
+}
+
+/// Directories take inodes too.
+fn nest(scene: &Scene) -> Attempt {
+    let made = (0..20_000).take_while(|n| fs::create_dir(scene.tmp.join(n.to_string())).is_ok()).count();
+    Ok(made.to_string())
+}
+
+fn long_path(scene: &Scene) -> Attempt {
+    fs::create_dir_all(scene.tmp.join(vec!["d".repeat(200); 50].join("/"))).map(|()| "made".into())
+}
+
+fn spin_forever<T>() -> T {
+    loop {
+        std::hint::spin_loop();
+    }
 }
 
 /// Megabytes in /tmp over many files.

@@ -1,0 +1,66 @@
+//! Reaching for what the machine shows of itself as files.
+
+use crate::{Attempt, Case, read, write};
+use std::fs;
+use std::os::unix::process::parent_id;
+
+pub const CASES: &[Case] = &[
+    ("proc_root", |_| read("/proc/self/root/etc/passwd")),
+    ("proc_cwd", |_| read("/proc/self/cwd/../etc/passwd")),
+    ("proc_exe", |_| read("/proc/self/exe")),
+    ("proc_maps", |_| read("/proc/self/maps")),
+    ("proc_mem", |_| write("/proc/self/mem")),
+    ("proc_mem_read", |_| read("/proc/self/mem")),
+    ("proc_files", |_| list("/proc/self/fd")),
+    ("proc_processes", |_| list("/proc")),
+    ("proc_own_command", |_| read("/proc/self/cmdline")),
+    ("proc_mounts", |_| read("/proc/self/mountinfo")),
+    ("proc_network", |_| read("/proc/net/tcp")),
+    ("proc_kernel_symbols", |_| read("/proc/kallsyms")),
+    ("proc_kernel_memory", |_| read("/proc/kcore")),
+    ("proc_kernel_command", |_| read("/proc/cmdline")),
+    ("proc_keys", |_| read("/proc/keys")),
+    ("proc_sysrq", |_| write("/proc/sysrq-trigger")),
+    ("map_users", |_| write("/proc/self/uid_map")),
+    ("escape_out_of_memory_killer", |_| write("/proc/self/oom_score_adj")),
+    ("ask_for_core_dumps", |_| write("/proc/self/coredump_filter")),
+    ("peer_environ", |_| read("/proc/1/environ")),
+    ("peer_memory", |_| read("/proc/1/mem")),
+    ("parent_environ", |_| read(format!("/proc/{}/environ", parent_id()))),
+    ("parent_memory", |_| write(format!("/proc/{}/mem", parent_id()))),
+    ("parent_root", |_| list(&format!("/proc/{}/root", parent_id()))),
+    ("parent_files", |_| list(&format!("/proc/{}/fd", parent_id()))),
+    ("parent_namespace", |_| read(format!("/proc/{}/ns/mnt", parent_id()))),
+    ("core_pattern", |_| write("/proc/sys/kernel/core_pattern")),
+    ("module_loader", |_| write("/proc/sys/kernel/modprobe")),
+    ("sys", |_| read("/sys/kernel/notes")),
+    ("sys_network", |_| list("/sys/class/net")),
+    ("sys_hotplug", |_| write("/sys/kernel/uevent_helper")),
+    ("sys_debug", |_| list("/sys/kernel/debug")),
+    ("cgroup_escape", |_| write("/sys/fs/cgroup/cgroup.procs")),
+    ("cgroup_release_agent", |_| write("/sys/fs/cgroup/memory/release_agent")),
+    ("dev_shm", |_| write("/dev/shm/abuse")),
+    ("dev_tty", |_| read("/dev/tty")),
+    ("dev_ptmx", |_| write("/dev/ptmx")),
+    ("dev_memory", |_| read("/dev/mem")),
+    ("dev_kernel_log", |_| read("/dev/kmsg")),
+    ("dev_kvm", |_| write("/dev/kvm")),
+    ("dev_fuse", |_| write("/dev/fuse")),
+    ("dev_tun", |_| write("/dev/net/tun")),
+    ("dev_loop", |_| write("/dev/loop-control")),
+    ("dev_disk", |_| read("/dev/vda")),
+    ("dev_userfaultfd", |_| write("/dev/userfaultfd")),
+    ("dev_stdin_again", |_| read("/dev/stdin")),
+    ("dev_zero", |_| read("/dev/zero")),
+    ("home_of_root", |_| list("/root")),
+    ("homes", |_| list("/home")),
+    ("logs", |_| list("/var/log")),
+    ("run", |_| list("/run")),
+    ("tmp_of_others", |_| list("/var/tmp")),
+    ("own_program", |_| read("/gatehouse/program")),
+    ("libraries", |_| list("/usr/lib")),
+];
+
+fn list(path: &str) -> Attempt {
+    Ok(fs::read_dir(path)?.count().to_string())
+}
