@@ -13,7 +13,7 @@ use domain::{Caller, Fault, Kind, SourceSchema};
 use engines::{Engines, Source};
 use ledger::Ledger;
 use policy::Policy;
-use sandbox::{Host, Program, Sandbox};
+use sandbox::{Container, Host, Program, Sandbox, Unavailable};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -149,13 +149,21 @@ pub fn open_sandbox(config: &Config) -> Result<Sandbox, CannotOpen> {
     let path = std::env::current_exe().map_err(|e| format!("cannot find this program's own file: {e}"))?;
     let libraries = duckdb_library().into_iter().collect();
     let program = Program { path, args: vec![OsString::from("runner")], libraries };
-    let host = Host::detect(config.sandbox_user.as_deref()).map_err(|e| e.to_string())?;
-    Sandbox::probe(host, program).map_err(|e| {
-        CannotOpen(vec![
-            e.to_string(),
-            "hint: install bubblewrap, or use a kernel with Landlock (`gatehouse doctor` says more)".into(),
-        ])
-    })
+    let mut host = Host::detect(config.sandbox_user.as_deref()).map_err(unavailable)?;
+    host.container = config.sandbox_image.as_deref().map(Container::of);
+    let hint = match host.container {
+        None => "hint: install bubblewrap, or use a kernel with Landlock (`gatehouse doctor` says more)",
+        Some(_) => {
+            "hint: start the Docker engine and build the image (docs/OPERATIONS.md), or unset `sandbox.image` \
+             (`RUNNER_IMAGE`) to use the native sandbox"
+        }
+    };
+    Sandbox::probe(host, program).map_err(|e| CannotOpen(vec![unavailable(e), hint.to_owned()]))
+}
+
+fn unavailable(why: Unavailable) -> String {
+    let fault = Fault::from(why);
+    format!("{}: {}", fault.code, fault.message)
 }
 
 /// Where the loader found `libduckdb.so`, if it is not part of this program.

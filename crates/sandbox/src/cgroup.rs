@@ -7,7 +7,7 @@ mod locate;
 
 use crate::jail::JailLimits;
 use crate::owned_name;
-pub(crate) use locate::{Controller, Version, own_limit_files};
+pub(crate) use locate::{Controller, Version, own_limit_files, own_limits};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -1,6 +1,7 @@
 //! What this machine has to offer, before anything is tried.
 
 use crate::account::Account;
+use crate::container::Container;
 use crate::error::Unavailable;
 use std::fs;
 use std::path::PathBuf;
@@ -13,6 +14,8 @@ pub struct Host {
     pub bwrap: PathBuf,
     /// The kernel's Landlock ABI; 0 where Landlock is absent or off.
     pub landlock_abi: u32,
+    /// Where workers are to run instead, if an image was named: there and nowhere else.
+    pub container: Option<Container>,
     pub(crate) account: Account,
     /// Whether workers must first drop to that account.
     pub(crate) root: bool,
@@ -28,7 +31,7 @@ impl Host {
         } else {
             Account::current()
         };
-        Ok(Self { bwrap: find_bwrap(), landlock_abi: landlock_abi(), account, root })
+        Ok(Self { bwrap: find_bwrap(), landlock_abi: landlock_abi(), container: None, account, root })
     }
 }
 
@@ -53,7 +56,7 @@ fn find_bwrap() -> PathBuf {
     places.into_iter().find(|p| p.is_file()).unwrap_or(usual)
 }
 
-fn landlock_abi() -> u32 {
+pub(crate) fn landlock_abi() -> u32 {
     const VERSION: libc::c_uint = 1;
     // SAFETY: with a null attribute of size 0 and this flag the call only returns the ABI number.
     let abi = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0_usize, VERSION) };

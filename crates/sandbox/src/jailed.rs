@@ -1,19 +1,20 @@
 //! A worker that is locked down, and its end.
 
 use crate::cgroup::Group;
+use crate::container::{Named, ends_within};
 use crate::jail::JailLimits;
 use crate::probe::Tier;
 use crate::scratch::Scratch;
-use crate::spec::Read;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use crate::spec::{Read, Spec};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
+use std::time::Duration;
 use std::{fs, io};
 
-/// How long bubblewrap may take to notice that its namespace is gone.
-const GRACE: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+/// How long bubblewrap, or the client of an engine, may take to notice that its worker is gone.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// How a worker ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub enum Death {
     /// Killed because the memory of its group ran out.
     OutOfMemory,
 }
+
+const KILLED: Death = Death::Signal(libc::SIGKILL);
 
 /// A running worker. Dropping it kills it.
 #[derive(Debug)]
@@ -37,19 +40,27 @@ pub struct Jailed {
     death: Option<Death>,
     group: Option<Group>,
     scratch: Option<Scratch>,
+    container: Option<Named>,
+    /// Whether its container was ended by us: it may have ended by itself a moment before.
+    killed: bool,
 }
 
 impl Jailed {
-    pub(crate) fn new(
-        mut child: Child,
-        tier: Tier,
-        reads: Vec<Read>,
-        tmp: PathBuf,
-        group: Group,
-        scratch: Option<Scratch>,
-    ) -> Self {
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        Self { stdin, stdout, stderr, child, tier, reads, tmp, death: None, group: Some(group), scratch }
+    pub(crate) fn new(mut child: Child, spec: Spec, group: Group, scratch: Option<Scratch>) -> Self {
+        Self {
+            stdin: child.stdin.take(),
+            stdout: child.stdout.take(),
+            stderr: child.stderr.take(),
+            child,
+            tier: spec.tier,
+            reads: spec.reads,
+            tmp: spec.tmp,
+            death: None,
+            group: Some(group),
+            scratch,
+            container: spec.container,
+            killed: false,
+        }
     }
 
     pub(crate) fn limit_cpu(&self, limits: &JailLimits) -> io::Result<()> {
@@ -106,7 +117,15 @@ impl Jailed {
         if let Some(death) = self.try_wait() {
             return death;
         }
-        if self.tier == Tier::T2 || !kill_first_of_namespace(&self.child) || !ends_within(&self.child, GRACE) {
+        let told = match (self.tier, &self.container) {
+            (Tier::T1, _) => kill_first_of_namespace(&self.child),
+            (_, Some(container)) => {
+                self.killed = container.kill();
+                true
+            }
+            _ => false,
+        };
+        if !told || !ends_within(&self.child, GRACE) {
             // Fails only when it has ended meanwhile. In T1 the namespace goes with it.
             let _ = self.child.kill();
         }
@@ -114,11 +133,14 @@ impl Jailed {
     }
 
     fn bury(&mut self, status: io::Result<ExitStatus>) -> Death {
-        let out_of_memory = self.group.as_ref().is_some_and(Group::ran_out_of_memory);
         let death = match status {
-            _ if out_of_memory => Death::OutOfMemory,
+            _ if self.group.as_ref().is_some_and(Group::ran_out_of_memory) => Death::OutOfMemory,
+            // The group is the engine's there, and gone. Nobody else kills what is in a container.
+            Ok(status) if self.container.is_some() && !self.killed && status.code() == Some(128 + libc::SIGKILL) => {
+                Death::OutOfMemory
+            }
             Ok(status) => read_status(self.tier, status),
-            Err(_) => Death::Signal(libc::SIGKILL),
+            Err(_) => KILLED,
         };
         self.group = None;
         self.scratch = None;
@@ -133,10 +155,10 @@ impl Drop for Jailed {
     }
 }
 
-/// Bubblewrap tells a worker's death by a signal as exit code 128 + signal.
+/// Bubblewrap and Docker tell a worker's death by a signal as exit code 128 + signal.
 fn read_status(tier: Tier, status: ExitStatus) -> Death {
     match (status.code(), status.signal()) {
-        (Some(code), _) if tier == Tier::T1 && code > 128 => Death::Signal(code - 128),
+        (Some(code), _) if tier != Tier::T2 && code > 128 => Death::Signal(code - 128),
         (Some(code), _) => Death::Exited(code),
         (None, signal) => Death::Signal(signal.unwrap_or(libc::SIGKILL)),
     }
@@ -153,12 +175,6 @@ fn kill_first_of_namespace(bwrap: &Child) -> bool {
         pidfd_send_signal(handle, Signal::KILL).ok()
     };
     kill().is_some()
-}
-
-fn ends_within(child: &Child, patience: Timespec) -> bool {
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let Some(handle) = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) else { return false };
-    matches!(poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&patience)), Ok(1..))
 }
 
 fn children_of(pid: u32) -> Vec<Pid> {

@@ -13,9 +13,14 @@
 //! is started. What a machine can't enforce on top (it may have no cgroups) is listed in the
 //! [`Report`], never passed over. T2 also shows a little more: a worker there can't open a file that
 //! it was not given, but can ask whether one exists and how large it is.
+//!
+//! Who names an image gets **containers** instead: the walls of a container engine, and inside them
+//! seccomp, and Landlock where the engine's kernel has it. There is no falling back from one to the
+//! other.
 
 mod account;
 mod cgroup;
+mod container;
 mod error;
 mod handshake;
 mod host;
@@ -28,6 +33,7 @@ mod spawn;
 mod spec;
 mod stage;
 
+pub use container::Container;
 pub use error::{SpawnError, Unavailable};
 pub use host::Host;
 pub use jail::{Jail, JailLimits, Program};

@@ -1,4 +1,4 @@
-//! Names of directories that belong to this server, so that a later one can tell whose are orphans.
+//! Names of directories and containers that belong to this server, so that a later one can tell whose are orphans.
 
 use rustix::process::{Pid, test_kill_process};
 use std::path::Path;
@@ -14,13 +14,16 @@ pub(crate) fn fresh(kind: &str) -> String {
 /// Removes what servers left in `parent` that were killed before they could clean up.
 pub(crate) fn orphans(parent: &Path, kind: &str, remove: impl Fn(&Path) -> io::Result<()>) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let server = name.to_str().and_then(|name| server_of(name, kind));
-        if server.is_some_and(|pid| test_kill_process(pid) == Err(rustix::io::Errno::SRCH)) {
+        if entry.file_name().to_str().is_some_and(|name| is_orphan(name, kind)) {
             // Another server may be removing it too.
             let _ = remove(&entry.path());
         }
     }
+}
+
+/// Whether the server that gave this name is gone.
+pub(crate) fn is_orphan(name: &str, kind: &str) -> bool {
+    server_of(name, kind).is_some_and(|pid| test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
 }
 
 fn server_of(name: &str, kind: &str) -> Option<Pid> {

@@ -1,9 +1,9 @@
 //! Starts a worker and waits until it is locked down.
 
 use crate::cgroup::Group;
+use crate::container::{self, Named};
 use crate::error::SpawnError;
 use crate::handshake::{self, Failure, Heard};
-use crate::host::Host;
 use crate::jail::Jail;
 use crate::jailed::{Death, Jailed};
 use crate::probe::{Sandbox, Tier};
@@ -25,7 +25,7 @@ pub(crate) fn spawn(sandbox: &Sandbox, jail: &Jail, tail: &[OsString], trial: bo
     let reads = spec::place(tier, resolve(&jail.read)?);
     let account = host.root.then(|| host.account.clone());
     let (tmp, scratch) = match tier {
-        Tier::T1 => (PathBuf::from(T1_TMP), None),
+        Tier::T1 | Tier::Container => (PathBuf::from(T1_TMP), None),
         Tier::T2 => {
             let scratch = Scratch::create(account.as_ref())?;
             (scratch.path().to_owned(), Some(scratch))
@@ -36,18 +36,19 @@ pub(crate) fn spawn(sandbox: &Sandbox, jail: &Jail, tail: &[OsString], trial: bo
         tier,
         trial,
         supervisor: rustix::process::getpid().as_raw_nonzero().get(),
-        account,
+        account: if tier == Tier::Container { None } else { account },
         groups: group.dirs().to_owned(),
         bwrap: host.bwrap.clone(),
-        landlock_abi: host.landlock_abi,
+        container: host.container.as_ref().map(Named::fresh),
+        landlock_abi: sandbox.report().landlock_abi,
         program: sandbox.program.clone(),
         reads,
         tmp,
         limits: jail.limits,
     };
     let child = start(command(&spec, tail)?)?;
-    let mut jailed = Jailed::new(child, tier, spec.reads, spec.tmp, group, scratch);
-    wait_until_locked(&mut jailed, host)?;
+    let mut jailed = Jailed::new(child, spec, group, scratch);
+    wait_until_locked(&mut jailed, sandbox)?;
     jailed.limit_cpu(&jail.limits).map_err(|e| SpawnError::setup("cgroup", e))?;
     Ok(jailed)
 }
@@ -63,6 +64,10 @@ fn command(spec: &Spec, tail: &[OsString]) -> Result<Command, SpawnError> {
     let mut command = Command::new(&spec.program.path);
     command.args(&spec.program.args).arg("outer").arg(json).args(tail);
     command.env_clear().envs(environment(&spec.program.libraries, &spec.tmp)).current_dir("/");
+    if spec.container.is_some() {
+        // For the client of the engine, which this process becomes.
+        command.envs(container::client_environment());
+    }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     Ok(command)
 }
@@ -78,7 +83,7 @@ pub(crate) fn environment(libraries: &[PathBuf], tmp: &Path) -> Vec<(&'static st
     variables
 }
 
-fn wait_until_locked(jailed: &mut Jailed, host: &Host) -> Result<(), SpawnError> {
+fn wait_until_locked(jailed: &mut Jailed, sandbox: &Sandbox) -> Result<(), SpawnError> {
     let heard = match &mut jailed.stderr {
         Some(stderr) => handshake::listen(stderr, PATIENCE)?,
         None => Heard::Silence(String::new()),
@@ -88,8 +93,13 @@ fn wait_until_locked(jailed: &mut Jailed, host: &Host) -> Result<(), SpawnError>
         Heard::GaveUp(Failure::Unreadable { path, reason }) => SpawnError::Unreadable {
             path,
             reason,
-            user: host.account.name.clone(),
-            staged: host.root && jailed.tier() == Tier::T1,
+            user: sandbox.report().user.clone(),
+            // Where somebody who may go everywhere brings the file to the worker.
+            staged: match jailed.tier() {
+                Tier::T1 => sandbox.host.root,
+                Tier::T2 => false,
+                Tier::Container => true,
+            },
         },
         Heard::GaveUp(Failure::Setup { step, reason }) => SpawnError::Setup { step, reason },
         // It has ended, or closed stderr and must end.

@@ -1,14 +1,15 @@
 //! What the supervisor tells the two stages, as one JSON argument. No secrets in it.
 
 use crate::account::Account;
+use crate::container::Named;
 use crate::jail::{JailLimits, Program};
 use crate::probe::Tier;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// Where the worker's private scratch directory is inside T1.
+/// Where the worker's private scratch directory is inside T1 and containers.
 pub(crate) const T1_TMP: &str = "/tmp";
-/// Below this, T1 shows the files that may be read.
+/// Below this, they show the files that may be read.
 pub(crate) const T1_DATA: &str = "/data";
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -23,6 +24,8 @@ pub(crate) struct Spec {
     /// Directories of cgroups to join.
     pub groups: Vec<PathBuf>,
     pub bwrap: PathBuf,
+    /// The container that it runs in, if it does.
+    pub container: Option<Named>,
     pub landlock_abi: u32,
     pub program: Program,
     pub reads: Vec<Read>,
@@ -59,7 +62,7 @@ pub(crate) fn place(tier: Tier, paths: Vec<(PathBuf, PathBuf)>) -> Vec<Read> {
             continue;
         }
         let inside = match tier {
-            Tier::T1 => inside(&name),
+            Tier::T1 | Tier::Container => inside(&name),
             Tier::T2 => name.clone(),
         };
         reads.push(Read { name, real, inside });

@@ -1,12 +1,14 @@
 //! The two stages, walked by the process that becomes the worker.
 
 mod bwrap;
+mod docker;
 mod drop_privileges;
 mod filesystem;
 mod process;
 mod staging;
 mod syscalls;
 mod trial;
+mod walls;
 
 use crate::handshake::{self, Failure};
 use crate::probe::Tier;
@@ -34,7 +36,8 @@ impl std::error::Error for Refused {}
 ///
 /// `args` is what follows [`crate::Program`]'s `args`. Call it first in `main`, before any thread
 /// runs: Landlock holds only the thread that asks for it, so a second one is an error. In T1 the
-/// outer stage does not return: it becomes bubblewrap, which starts the inner one.
+/// outer stage does not return: it becomes bubblewrap, which starts the inner one; for a container it
+/// becomes the engine's client.
 pub fn enter(args: impl IntoIterator<Item = OsString>) -> Result<Vec<OsString>, Refused> {
     let mut args = args.into_iter();
     walk(args.next(), args.next(), args.collect()).map_err(|failure| {
@@ -53,13 +56,19 @@ fn walk(stage: Option<OsString>, spec: Option<OsString>, tail: Vec<OsString>) ->
         Some("inner") => {}
         _ => return Err(Failure::setup("arguments", "the stage is neither `outer` nor `inner`")),
     }
-    inner(&spec)?;
+    inner(spec)?;
     Ok(tail)
 }
 
 /// Returns in T2 only, where the inner stage follows at once.
 fn outer(spec: &Spec, json: &str, tail: &[OsString]) -> Result<(), Failure> {
     process::stand_apart().map_err(|e| Failure::setup("session", e))?;
+    if let Some(container) = &spec.container {
+        // The engine makes the walls, and its client needs the rights that the server has.
+        process::die_with_supervisor(spec.supervisor).map_err(|e| Failure::setup("supervisor", e))?;
+        let error = docker::command(spec, container, json, tail)?.exec();
+        return Err(Failure::setup("docker", error));
+    }
     for group in &spec.groups {
         crate::cgroup::join(group).map_err(|e| Failure::setup("cgroup", e))?;
     }
@@ -79,26 +88,44 @@ fn outer(spec: &Spec, json: &str, tail: &[OsString]) -> Result<(), Failure> {
             let error = bwrap::command(spec, stage.as_ref(), json, tail).exec();
             Err(Failure::setup("bubblewrap", error))
         }
-        Tier::T2 => Ok(()),
+        Tier::T2 | Tier::Container => Ok(()),
     }
 }
 
-fn inner(spec: &Spec) -> Result<(), Failure> {
+fn inner(mut spec: Spec) -> Result<(), Failure> {
     drop_privileges::refuse_root()?;
-    if spec.tier == Tier::T1 && std::os::unix::process::parent_id() != 1 {
-        return Err(Failure::setup("bubblewrap", "this is not the PID namespace of a worker"));
+    if spec.tier != Tier::T2 && std::os::unix::process::parent_id() != 1 {
+        return Err(Failure::setup("namespaces", "this is not the PID namespace of a worker"));
     }
-    std::env::set_current_dir(&spec.tmp).map_err(|e| Failure::setup("tmp", e))?;
-    process::set_limits(spec).map_err(|e| Failure::setup("limits", e))?;
-    process::close_to_peers().map_err(|e| Failure::setup("process", e))?;
-    filesystem::restrict(spec).map_err(|e| Failure::setup("landlock", e))?;
-    syscalls::restrict(syscalls::Profile::Worker).map_err(|e| Failure::setup("seccomp", e))?;
+    let mut found = None;
+    if spec.tier == Tier::Container {
+        walls::require(&spec).map_err(|e| Failure::setup("container", e))?;
+        filesystem::require_readable(&spec, None)?;
+        if spec.trial {
+            // What the trial finds, later workers must have.
+            let has = walls::found(&spec);
+            spec.landlock_abi = has.landlock_abi;
+            found = Some(has);
+        }
+    }
+    lock(&spec)?;
     if spec.trial {
-        trial::check(spec).map_err(|e| Failure::setup("trial", e))?;
+        trial::check(&spec).map_err(|e| Failure::setup("trial", e))?;
+        trial::tell(found.as_ref()).map_err(|e| Failure::setup("trial", e))?;
     }
     handshake::say_locked().map_err(|e| Failure::setup("handshake", e))?;
     if spec.trial {
         std::process::exit(0);
     }
     Ok(())
+}
+
+fn lock(spec: &Spec) -> Result<(), Failure> {
+    std::env::set_current_dir(&spec.tmp).map_err(|e| Failure::setup("tmp", e))?;
+    process::set_limits(spec).map_err(|e| Failure::setup("limits", e))?;
+    process::close_to_peers().map_err(|e| Failure::setup("process", e))?;
+    if spec.tier != Tier::Container || spec.landlock_abi > 0 {
+        filesystem::restrict(spec).map_err(|e| Failure::setup("landlock", e))?;
+    }
+    syscalls::restrict(syscalls::Profile::Worker).map_err(|e| Failure::setup("seccomp", e))
 }

@@ -107,6 +107,24 @@ fn settings_show_where_they_come_from() {
     assert!(said.contains("limits.row") && said.contains("limits.bytes"), "all at once: {said}");
 }
 
+/// The demo as it is, but for containers that cannot be had: never the native sandbox in their place.
+#[test]
+fn an_image_without_an_engine_keeps_the_server_from_starting() {
+    let data = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_gatehouse"))
+        .args(["serve", "--demo", "--listen", "127.0.0.1:0", "--data"])
+        .arg(data.path())
+        .env("RUNNER_IMAGE", "gatehouse-runner:absent")
+        // No engine listens there, wherever else one may.
+        .env("DOCKER_HOST", "unix:///nonexistent/docker.sock")
+        .output()
+        .unwrap();
+    let said = text(&output.stderr);
+    assert!(!output.status.success() && output.stdout.is_empty(), "{said}");
+    assert!(said.contains("SANDBOX_UNAVAILABLE: no sandbox on this machine: docker engine: "), "{said}");
+    assert!(said.contains("hint: start the Docker engine"), "{said}");
+}
+
 #[test]
 fn a_token_is_alone_on_stdout_and_bad_spans_are_refused() {
     let output = demo().command(&["tokens", "create", "--actor", "x", "--role", "analyst", "--expires", "30d"]);

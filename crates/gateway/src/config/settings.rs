@@ -152,8 +152,8 @@ pub static SETTINGS: &[Setting] = &[
         "Size of a worker's own `/tmp`, in MiB.",
         |c, g| g.number::<u64>(1..=64 * 1024).map(|v| c.engines.jail.tmp_bytes = v << 20)),
     setting("sandbox.image", "",
-        "A container image to run workers in. Not available in this version: setting it is an error.",
-        |_, g| no_container_runner(g)).alias(&["RUNNER_IMAGE"]),
+        "A container image to run workers in, by Docker, instead of the native sandbox. It must hold this program.",
+        |c, g| image(g).map(|v| c.sandbox_image = Some(v))).alias(&["RUNNER_IMAGE"]),
 ];
 
 const LEVELS: &[(&str, Level)] = &[
@@ -174,12 +174,14 @@ fn planner(given: &Given) -> Result<PlannerChoice, String> {
     }
 }
 
-/// Never passed over in silence: who names an image counts on its walls.
-fn no_container_runner(given: &Given) -> Result<(), String> {
-    let image = given.shown();
-    Err(format!(
-        "the container runner (`{image}`) is not available in this version: unset it to use the native sandbox"
-    ))
+/// It becomes an argument of Docker's client, and must not become an option.
+fn image(given: &Given) -> Result<String, String> {
+    let image = given.words()?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-/:@".contains(c);
+    if image.starts_with(|c: char| c.is_ascii_alphanumeric()) && image.chars().all(plain) {
+        return Ok(image.to_owned());
+    }
+    Err(format!("`{image}` is not the name of an image, such as `gatehouse-runner:1`"))
 }
 
 fn hosts(given: &Given) -> Result<Vec<String>, String> {

@@ -135,7 +135,7 @@ fn variables_of_the_specs_work_under_their_own_names() {
             ("RUN_TIMEOUT_SECONDS", "5"),
             ("MAX_ROWS", "7"),
             ("LOG_LEVEL", "WARNING"),
-            ("RUNNER_IMAGE", ""),
+            ("RUNNER_IMAGE", "csv-analyst-runner:test"),
             ("GATEHOUSE_SERVER_HOSTS", "Data.Example.com, intranet"),
         ],
     );
@@ -143,6 +143,7 @@ fn variables_of_the_specs_work_under_their_own_names() {
     assert_eq!(config.ledger.path, config.data.join("runs.db"));
     assert_eq!((config.limits.seconds, config.limits.rows), (5, 7));
     assert_eq!(config.log.level, tracing::Level::WARN);
+    assert_eq!(config.sandbox_image.as_deref(), Some("csv-analyst-runner:test"));
     assert_eq!(config.server.hosts, ["data.example.com", "intranet"]);
 }
 
@@ -207,7 +208,7 @@ fn everything_wrong_is_said_at_once() {
         ("GATEHOUSE_ENGINES_STRICT", "maybe"),
         ("RUN_TIMEOUT_SECONDS", "5"),
         ("GATEHOUSE_LIMITS_SECONDS", "6"),
-        ("RUNNER_IMAGE", "csv-analyst-runner:test"),
+        ("RUNNER_IMAGE", "--privileged"),
         ("GATEHOUSE_PLANNER", "claude"),
         ("LOG_LEVEL", "loud"),
         ("GATEHOUSE_SERVER_LISTEN", "8080"),
@@ -232,7 +233,7 @@ fn everything_wrong_is_said_at_once() {
     environment GATEHOUSE_ENGINES_STRICT: `engines.strict`: `maybe` is not `true` or `false`
     file gatehouse.toml: `sandbox.user`: a list is not text
     file gatehouse.toml: `sandbox.cpus`: `0` is not a number from 0.05 to 1024
-    environment RUNNER_IMAGE: `sandbox.image`: the container runner (`csv-analyst-runner:test`) is not available in this version: unset it to use the native sandbox
+    environment RUNNER_IMAGE: `sandbox.image`: `--privileged` is not the name of an image, such as `gatehouse-runner:1`
     "#);
 }
 

@@ -29,6 +29,8 @@ pub struct Config {
     pub engines: engines::Settings,
     /// Whom workers run as when the server is root.
     pub sandbox_user: Option<String>,
+    /// The image of the containers that workers run in, instead of the native sandbox.
+    pub sandbox_image: Option<String>,
     pub sources: Vec<SourceConfig>,
 }
 
@@ -108,6 +110,7 @@ impl Config {
             question_chars: 0,
             engines: engines::Settings::default(),
             sandbox_user: None,
+            sandbox_image: None,
             sources: Vec::new(),
         }
     }

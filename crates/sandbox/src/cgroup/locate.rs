@@ -1,6 +1,7 @@
 //! Where on this machine groups might be made, read from what the kernel says about us.
 
 use super::Place;
+use crate::jail::JailLimits;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -128,6 +129,36 @@ pub(crate) fn own_limit_files() -> Vec<PathBuf> {
     files
 }
 
+/// Which of these limits hold for the group that this process is in, set by whoever put it there.
+pub(crate) fn own_limits(limits: &JailLimits) -> Vec<Controller> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let ours = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let dirs = mounts.lines().filter_map(parse_mount).filter_map(|m| Some(own_directory(&m, own_group(&m, &ours)?)));
+    let dirs: Vec<PathBuf> = dirs.collect();
+    Controller::ALL
+        .into_iter()
+        .filter(|controller| dirs.iter().any(|dir| is_limited(dir, *controller, limits)))
+        .collect()
+}
+
+fn is_limited(dir: &Path, controller: Controller, limits: &JailLimits) -> bool {
+    let numbers = |file: &str| -> Vec<f64> {
+        let text = fs::read_to_string(dir.join(file)).unwrap_or_default();
+        // "max" and -1 are no limits.
+        text.split_whitespace().map_while(|word| word.parse().ok()).filter(|n| *n >= 0.0).collect()
+    };
+    let at_most =
+        |files: [&str; 2], most: u64| files.iter().any(|f| numbers(f).first().is_some_and(|n| *n <= most as f64));
+    match controller {
+        Controller::Memory => at_most(["memory.max", "memory.limit_in_bytes"], limits.memory_bytes),
+        Controller::Pids => at_most(["pids.max", "pids.max"], limits.processes),
+        Controller::Cpu => {
+            let v1 = [numbers("cpu.cfs_quota_us"), numbers("cpu.cfs_period_us")].concat();
+            [numbers("cpu.max"), v1].iter().any(|n| matches!(n[..], [quota, period] if quota <= limits.cpus * period))
+        }
+    }
+}
+
 /// Hands the controllers down to our children. A group that has members can't do that, so a server
 /// that is alone in its group first moves itself into a leaf of it.
 fn prepare_v2(parent: &Path) -> io::Result<Place> {
@@ -191,6 +222,28 @@ mod tests {
         let mounts = "30 23 0:26 /docker/abc /sys/fs/cgroup rw - cgroup2 cgroup2 rw";
         assert_eq!(v2_candidates(mounts, "0::/docker/abc/x")[0], Path::new("/sys/fs/cgroup/x"));
         assert_eq!(v2_candidates(mounts, "0::/../elsewhere")[0], Path::new("/sys/fs/cgroup"));
+    }
+
+    #[test]
+    fn a_limit_counts_when_it_is_as_low_as_asked() {
+        let holds = |files: &[(&str, &str)], controller| {
+            let dir = tempfile::tempdir().unwrap();
+            for (name, text) in files {
+                fs::write(dir.path().join(name), text).unwrap();
+            }
+            is_limited(dir.path(), controller, &JailLimits::default())
+        };
+        use Controller::{Cpu, Memory, Pids};
+        assert!(holds(&[("memory.max", "536870912\n")], Memory));
+        assert!(!holds(&[("memory.max", "536870913\n")], Memory));
+        assert!(!holds(&[("memory.max", "max\n")], Memory));
+        assert!(!holds(&[("memory.limit_in_bytes", "9223372036854771712\n")], Memory));
+        assert!(holds(&[("pids.max", "64\n")], Pids));
+        assert!(!holds(&[], Pids));
+        assert!(holds(&[("cpu.max", "50000 100000\n")], Cpu));
+        assert!(!holds(&[("cpu.max", "max 100000\n")], Cpu));
+        assert!(holds(&[("cpu.cfs_quota_us", "50000\n"), ("cpu.cfs_period_us", "100000\n")], Cpu));
+        assert!(!holds(&[("cpu.cfs_quota_us", "-1\n"), ("cpu.cfs_period_us", "100000\n")], Cpu));
     }
 
     #[test]

@@ -4,13 +4,13 @@ use super::staging::Stage;
 use crate::cgroup::own_limit_files;
 use crate::handshake::Failure;
 use crate::probe::Tier;
-use crate::spec::{Spec, T1_DATA};
+use crate::spec::{Read, Spec, T1_DATA};
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
     RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, make_bitflags,
 };
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const READ_FILE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{ReadFile});
 const READ_TREE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{ReadFile | ReadDir});
@@ -22,7 +22,11 @@ const SCRATCH: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
 /// Opens every readable path as the worker's user, so that a closed one is named before the work starts.
 pub(super) fn require_readable(spec: &Spec, stage: Option<&Stage>) -> Result<(), Failure> {
     for read in &spec.reads {
-        let path = stage.map_or_else(|| read.real.clone(), |stage| stage.read(&read.inside));
+        let path = match (stage, spec.tier) {
+            (Some(stage), _) => stage.read(&read.inside),
+            (None, Tier::Container) => read.inside.clone(),
+            (None, _) => read.real.clone(),
+        };
         File::open(path).map_err(|e| Failure::Unreadable { path: read.name.clone(), reason: e.to_string() })?;
     }
     Ok(())
@@ -59,9 +63,10 @@ fn handle_everything(spec: &Spec) -> Result<RulesetCreated, RulesetError> {
 fn allowed(spec: &Spec) -> Vec<(PathBuf, BitFlags<AccessFs>)> {
     let mut paths = match spec.tier {
         Tier::T1 => vec![(PathBuf::from(T1_DATA), READ_TREE)],
-        Tier::T2 => {
-            let access = |real: &Path| if real.is_dir() { READ_TREE } else { READ_FILE };
-            let reads = spec.reads.iter().map(|read| (read.real.clone(), access(&read.real)));
+        Tier::T2 | Tier::Container => {
+            let place = |read: &Read| if spec.tier == Tier::T2 { read.real.clone() } else { read.inside.clone() };
+            let access = |path: PathBuf| (path.is_dir().then_some(READ_TREE).unwrap_or(READ_FILE), path);
+            let reads = spec.reads.iter().map(|read| access(place(read))).map(|(access, path)| (path, access));
             reads.chain(own_limit_files().into_iter().map(|file| (file, READ_FILE))).collect()
         }
     };

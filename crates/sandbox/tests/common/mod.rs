@@ -1,6 +1,9 @@
 //! A place to work in, and a supervisor that runs as root or as somebody else.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub mod engine;
+pub mod table;
+
 use sandbox::{Host, Program};
 use serde_json::Value;
 use std::fs;
@@ -102,6 +105,18 @@ pub fn supervise(user: As, tier: &str, place: &Workplace, cases: &[&str]) -> (Va
         Command::new(program)
     };
     command.arg("supervise").arg(bwrap(tier)).arg(place.open()).arg(place.closed());
+    run(command, cases)
+}
+
+/// The same in containers of a real engine.
+pub fn supervise_in(engine: &engine::Engine, place: &Workplace, cases: &[&str]) -> (Value, Vec<Value>) {
+    let mut command = Command::new(place.program());
+    command.arg("supervise").arg(bwrap("T2")).arg(place.open()).arg(place.closed());
+    command.arg(&engine.client).arg(&engine.image).env("CONTAINERS_CONF", engine.settings());
+    run(command, cases)
+}
+
+fn run(mut command: Command, cases: &[&str]) -> (Value, Vec<Value>) {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all((cases.join("\n") + "\n").as_bytes()).unwrap();

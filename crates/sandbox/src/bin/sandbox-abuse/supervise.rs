@@ -1,6 +1,7 @@
 //! Runs cases in fresh workers and tells what came of each.
 
-use sandbox::{Death, Host, Jail, Jailed, Program, Sandbox};
+use crate::SEPARATOR;
+use sandbox::{Container, Death, Host, Jail, Jailed, Program, Sandbox};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::io::{self, BufRead, Read, Write};
@@ -26,9 +27,17 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
 }
 
 fn supervise(args: Vec<OsString>) -> Result<(), Box<dyn std::error::Error>> {
-    let [bwrap, open, closed] = args.as_slice() else { return Err("usage: supervise BWRAP OPEN CLOSED".into()) };
+    let (bwrap, open, closed, container) = match args.as_slice() {
+        [bwrap, open, closed] => (bwrap, open, closed, None),
+        [bwrap, open, closed, client, image] => {
+            let image = image.to_str().ok_or("not the name of an image")?;
+            (bwrap, open, closed, Some(Container { client: client.into(), image: image.to_owned() }))
+        }
+        _ => return Err("usage: supervise BWRAP OPEN CLOSED [CLIENT IMAGE]".into()),
+    };
     let mut host = Host::detect(None)?;
     host.bwrap = bwrap.into();
+    host.container = container;
     let program = Program { path: std::env::current_exe()?, args: vec!["runner".into()], libraries: Vec::new() };
     let sandbox = Sandbox::probe(host, program)?;
     say(&serde_json::to_value(sandbox.report())?)?;
@@ -55,6 +64,7 @@ fn attempt(sandbox: &Sandbox, case: &str, open: &Path, closed: &Path) -> Result<
     let mut stdin = worker.stdin.take().ok_or("no stdin")?;
     writeln!(stdin, "{case}\t{}\t{}", inside.display(), closed.display())?;
     let (said, death) = watch(&mut worker);
+    let said: Vec<String> = said.split(SEPARATOR).map(|said| said.chars().take(SHOWN).collect()).collect();
     Ok(json!({"case": case, "said": said, "death": format!("{death:?}"), "start_ms": start_ms}))
 }
 
@@ -74,5 +84,5 @@ fn watch(worker: &mut Jailed) -> (String, Death) {
     }
     let death = worker.kill();
     let said = reader.join().map(|(said, _)| said).unwrap_or_default();
-    (String::from_utf8_lossy(&said).chars().take(SHOWN).collect(), death)
+    (String::from_utf8_lossy(&said).into_owned(), death)
 }
