@@ -4,6 +4,8 @@
 //! a call of another architecture (32-bit entry points) ends the process.
 
 mod lists;
+#[cfg(test)]
+mod never;
 
 use lists::{ALWAYS, FCNTL, PRCTL};
 use seccompiler::{
@@ -31,8 +33,19 @@ pub(super) fn restrict(profile: Profile) -> Result<(), String> {
     Ok(())
 }
 
-#[allow(clippy::unnecessary_cast, reason = "the type of `TCGETS` differs between C libraries")]
 fn worker() -> Result<[BpfProgram; 2], Error> {
+    let allowed = filter(rules()?, SeccompAction::Errno(libc::EPERM as u32), SeccompAction::Allow)?;
+
+    // The flags of clone3 are behind a pointer, where no filter can look. ENOSYS makes libc fall
+    // back to clone. Of two filters the stricter answer counts, so the list may name it as allowed.
+    let clone3 = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
+    let absent = filter(clone3, SeccompAction::Allow, SeccompAction::Errno(libc::ENOSYS as u32))?;
+    Ok([absent, allowed])
+}
+
+/// What a worker may call, and with which arguments.
+#[allow(clippy::unnecessary_cast, reason = "the type of `TCGETS` differs between C libraries")]
+fn rules() -> Result<Rules, Error> {
     let mut rules: Rules = ALWAYS.iter().map(|call| (*call, Vec::new())).collect();
     rules.insert(libc::SYS_clone, vec![threads_only()?]);
     rules.insert(libc::SYS_mmap, vec![never_executable()?]);
@@ -42,13 +55,7 @@ fn worker() -> Result<[BpfProgram; 2], Error> {
     rules.insert(libc::SYS_ioctl, vec![rule(1, Op::Eq, libc::TCGETS as u64)?]);
     rules.insert(libc::SYS_fcntl, one_of(1, FCNTL)?);
     rules.insert(libc::SYS_prctl, one_of(0, PRCTL)?);
-    let allowed = filter(rules, SeccompAction::Errno(libc::EPERM as u32), SeccompAction::Allow)?;
-
-    // The flags of clone3 are behind a pointer, where no filter can look. ENOSYS makes libc fall
-    // back to clone. Of two filters the stricter answer counts, so the list may name it as allowed.
-    let clone3 = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
-    let absent = filter(clone3, SeccompAction::Allow, SeccompAction::Errno(libc::ENOSYS as u32))?;
-    Ok([absent, allowed])
+    Ok(rules)
 }
 
 fn filter(rules: Rules, otherwise: SeccompAction, matched: SeccompAction) -> Result<BpfProgram, Error> {
