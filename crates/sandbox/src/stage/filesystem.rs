@@ -10,7 +10,7 @@ use landlock::{
     RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, make_bitflags,
 };
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const READ_FILE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{ReadFile});
 const READ_TREE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{ReadFile | ReadDir});
@@ -65,8 +65,8 @@ fn allowed(spec: &Spec) -> Vec<(PathBuf, BitFlags<AccessFs>)> {
         Tier::T1 => vec![(PathBuf::from(T1_DATA), READ_TREE)],
         Tier::T2 | Tier::Container => {
             let place = |read: &Read| if spec.tier == Tier::T2 { read.real.clone() } else { read.inside.clone() };
-            let access = |path: PathBuf| (path.is_dir().then_some(READ_TREE).unwrap_or(READ_FILE), path);
-            let reads = spec.reads.iter().map(|read| access(place(read))).map(|(access, path)| (path, access));
+            let access = |path: &Path| if path.is_dir() { READ_TREE } else { READ_FILE };
+            let reads = spec.reads.iter().map(place).map(|path| (path.clone(), access(&path)));
             reads.chain(own_limit_files().into_iter().map(|file| (file, READ_FILE))).collect()
         }
     };

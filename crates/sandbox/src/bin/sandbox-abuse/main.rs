@@ -2,7 +2,8 @@
 //!
 //! `sandbox-abuse supervise BWRAP OPEN CLOSED [CLIENT IMAGE]` reads names of cases from stdin, one a line,
 //! runs each in a fresh worker that may read the directory OPEN and not CLOSED, and writes one JSON line
-//! for each. Several names with commas between them share a worker.
+//! for each. Several names with commas between them share a worker. `sandbox-abuse without LAYERS supervise …`
+//! does so on a machine that lacks them.
 
 mod files;
 mod kernel;
@@ -11,6 +12,7 @@ mod network;
 mod processes;
 mod resources;
 mod supervise;
+mod without;
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
     match args.next().as_ref().and_then(|a| a.to_str()) {
         Some("runner") => worker(args.collect()),
         Some("supervise") => supervise::run(args.collect()),
+        Some("without") => without::run(args.collect()),
         _ => ExitCode::from(2),
     }
 }
