@@ -7,9 +7,7 @@ use common::engine::{Engine, StandIn};
 use common::{Workplace, machine, program, root, supervise_in, table};
 use domain::Fault;
 use sandbox::{Container, Death, Host, Jail, Jailed, Sandbox, Tier};
-use std::fs;
 use std::io::{Read, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// This machine with an image named, which says that nothing else will do.
@@ -46,7 +44,7 @@ const MASKED: &str = "proc_keys";
 #[test]
 fn a_real_engine_holds_every_case() {
     let Some(engine) = Engine::running() else {
-        eprintln!("skipped: no container engine answers on this machine");
+        eprintln!("skipped: no container engine runs on this machine");
         return;
     };
     let place = Workplace::public();
@@ -139,8 +137,7 @@ fn without_an_engine_nothing_starts_and_nothing_else_is_taken() {
     let place = Workplace::public();
     let script = |text: &str| {
         let path = place.open().join(format!("docker-{}", text.len()));
-        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        common::script(&path, text);
         path
     };
     let uncontained = format!(

@@ -5,9 +5,7 @@ mod common;
 
 use common::{Workplace, root};
 use serde_json::Value;
-use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -17,8 +15,7 @@ const HELD: &str = "passwd,other_dataset,tcp,socket_pair,user_namespace,ptrace,s
 /// A bubblewrap that does something else.
 fn impostor(place: &Workplace, script: &str) -> PathBuf {
     let path = place.open().join("bwrap");
-    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    common::script(&path, script);
     path
 }
 

@@ -13,8 +13,7 @@ use std::path::Path;
 /// A bubblewrap that does something else.
 fn impostor(place: &Workplace, script: &str) -> Host {
     let path = place.open().join("bwrap");
-    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    common::script(&path, script);
     machine_with(&path)
 }
 

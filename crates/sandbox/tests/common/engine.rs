@@ -1,6 +1,6 @@
 //! Container engines for the tests: a real one where it runs, and a stand-in.
 
-use super::Workplace;
+use super::{Workplace, install};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// The first that answers.
+    /// The first that answers, if it can run anything.
     pub fn running() -> Option<Self> {
         let clients = ["/usr/bin/docker", "/usr/local/bin/docker", "/usr/bin/podman"].map(PathBuf::from);
         let answers = |client: &PathBuf| {
@@ -29,7 +29,19 @@ impl Engine {
         fs::write(engine.settings(), "[containers]\ndefault_ulimits = [\"nofile=1024:1024\", \"nproc=4096:4096\"]\n")
             .unwrap();
         engine.import();
-        Some(engine)
+        engine.runs().then_some(engine)
+    }
+
+    /// Some engines answer and can start nothing, as Podman without its init program. Ours ends with 2 without words.
+    fn runs(&self) -> bool {
+        let mut plain = Command::new(&self.client);
+        plain.args(["run", "--rm", "--init", "--network", "none", &self.image]).env("CONTAINERS_CONF", self.settings());
+        let output = plain.output().unwrap();
+        let runs = output.status.code() == Some(2);
+        if !runs {
+            eprintln!("{}: {}", self.client.display(), String::from_utf8_lossy(&output.stderr).trim());
+        }
+        runs
     }
 
     pub fn settings(&self) -> PathBuf {
@@ -85,9 +97,8 @@ pub struct StandIn(TempDir);
 impl StandIn {
     pub fn new(place: &Workplace) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/docker-stand-in.sh"), dir.path().join("docker"))
-            .unwrap();
-        fs::set_permissions(dir.path().join("docker"), fs::Permissions::from_mode(0o755)).unwrap();
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/docker-stand-in.sh");
+        install(&script, &dir.path().join("docker"));
         fs::hard_link(place.program(), dir.path().join("program")).unwrap();
         Self(dir)
     }

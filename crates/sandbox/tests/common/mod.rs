@@ -51,10 +51,7 @@ impl Workplace {
         fs::write(at("open/hello.txt"), "hello").unwrap();
         fs::write(at("closed/secret.txt"), "secret").unwrap();
         symlink(at("closed/secret.txt"), at("open/link")).unwrap();
-        // Copied by another process: while a program is open for writing here, a child started
-        // meanwhile by another test would hold it open too, and nobody could run it.
-        let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_sandbox-abuse")).arg(at("sandbox-abuse")).status();
-        assert!(copied.unwrap().success());
+        install(Path::new(env!("CARGO_BIN_EXE_sandbox-abuse")), &at("sandbox-abuse"));
         let socket = UnixListener::bind(at("open/socket")).unwrap();
         Self { dir, _socket: socket }
     }
@@ -87,6 +84,20 @@ pub fn machine_with(bwrap: &Path) -> Host {
 
 pub fn program(place: &Workplace) -> Program {
     Program { path: place.program(), args: vec!["runner".into()], libraries: Vec::new() }
+}
+
+/// Makes a program of a file. By another process: while one is open for writing here, a child started meanwhile by
+/// another test would hold it open too, and nobody could run it.
+pub fn install(from: &Path, to: &Path) {
+    assert!(Command::new("install").args(["-m", "755"]).arg(from).arg(to).status().unwrap().success());
+}
+
+/// A program that is a shell script.
+pub fn script(path: &Path, text: &str) {
+    let draft = path.with_extension("draft");
+    fs::write(&draft, format!("#!/bin/sh\n{text}\n")).unwrap();
+    install(&draft, path);
+    fs::remove_file(draft).unwrap();
 }
 
 /// The bubblewrap that gives this tier: none for T2.

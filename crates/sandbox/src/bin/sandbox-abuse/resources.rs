@@ -183,7 +183,7 @@ fn reserve(path: &Path) -> Attempt {
 fn fill_with_unlinked(scene: &Scene) -> Attempt {
     let path = scene.tmp.join("gone");
     let mut held = Vec::new();
-    while held.len() < 50 && fill(path.clone(), 10).is_ok() {
+    while held.len() < 10 && fill(path.clone(), 10).is_ok() {
         held.push(File::open(&path)?);
         fs::remove_file(&path)?;
     }
@@ -192,7 +192,7 @@ fn fill_with_unlinked(scene: &Scene) -> Attempt {
 
 /// Directories take inodes too.
 fn nest(scene: &Scene) -> Attempt {
-    let made = (0..20_000).take_while(|n| fs::create_dir(scene.tmp.join(n.to_string())).is_ok()).count();
+    let made = (0..2_000).take_while(|n| fs::create_dir(scene.tmp.join(n.to_string())).is_ok()).count();
     Ok(made.to_string())
 }
 
@@ -208,12 +208,12 @@ fn spin_forever<T>() -> T {
 
 /// Megabytes in /tmp over many files.
 fn fill_tmp(scene: &Scene) -> Attempt {
-    let written = (0..50).take_while(|n| fill(scene.tmp.join(n.to_string()), 10).is_ok()).count() * 10;
+    let written = (0..10).take_while(|n| fill(scene.tmp.join(n.to_string()), 10).is_ok()).count() * 10;
     Ok(written.to_string())
 }
 
 fn fill_with_files(scene: &Scene) -> Attempt {
-    let made = (0..20_000).take_while(|n| fs::write(scene.tmp.join(n.to_string()), "").is_ok()).count();
+    let made = (0..2_000).take_while(|n| fs::write(scene.tmp.join(n.to_string()), "").is_ok()).count();
     Ok(made.to_string())
 }
 
