@@ -4,7 +4,6 @@ use super::{Engine, encode, message};
 use crate::protocol::{Cause, Failed, Queried, Query, column};
 use domain::{Column, Dialect, FieldType, ForeignKey, SourceSchema, Table, Value};
 use rusqlite::config::DbConfig;
-use rusqlite::functions::{Aggregate, Context, FunctionFlags};
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::types::ToSqlOutput;
@@ -13,6 +12,7 @@ use std::io::Write;
 use std::path::Path;
 
 mod columns;
+mod functions;
 
 pub struct Sqlite {
     connection: Connection,
@@ -146,12 +146,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let mut connection = Connection::open_with_flags(format!("file:{name}?immutable=1"), flags)?;
     // Opening is lazy: read the schema now, so that a file that is no database is found here.
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
-    connection.create_aggregate_function(
-        "median",
-        1,
-        FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC,
-        Median,
-    )?;
+    functions::register(&connection)?;
     lock_down(&mut connection)?;
     Ok(connection)
 }
@@ -179,9 +174,7 @@ fn authorize(context: AuthContext<'_>) -> Authorization {
             Authorization::Allow
         }
         AuthAction::Function { function_name } => match function_name.to_ascii_lowercase().as_str() {
-            "load_extension" | "fts3_tokenizer" | "writefile" | "readfile" | "edit" | "randomblob" | "zeroblob" => {
-                Authorization::Deny
-            }
+            "load_extension" | "fts3_tokenizer" | "writefile" | "readfile" | "edit" => Authorization::Deny,
             _ => Authorization::Allow,
         },
         _ => Authorization::Deny,
@@ -200,34 +193,6 @@ impl ToSql for Bound<'_> {
             Value::Float(f) => f.to_sql(),
             Value::Text(t) => t.to_sql(),
         }
-    }
-}
-
-/// The middle of a group's numbers, which SQLite lacks.
-struct Median;
-
-impl Aggregate<Vec<f64>, Option<f64>> for Median {
-    fn init(&self, _: &mut Context<'_>) -> rusqlite::Result<Vec<f64>> {
-        Ok(Vec::new())
-    }
-
-    fn step(&self, context: &mut Context<'_>, numbers: &mut Vec<f64>) -> rusqlite::Result<()> {
-        if let Some(number) = context.get::<Option<f64>>(0)? {
-            numbers.push(number);
-        }
-        Ok(())
-    }
-
-    fn finalize(&self, _: &mut Context<'_>, numbers: Option<Vec<f64>>) -> rusqlite::Result<Option<f64>> {
-        let mut numbers = numbers.unwrap_or_default();
-        numbers.sort_by(f64::total_cmp);
-        let middle = numbers.len() / 2;
-        let upper = numbers.get(middle).copied();
-        if numbers.len() % 2 == 1 {
-            return Ok(upper);
-        }
-        let lower = middle.checked_sub(1).and_then(|i| numbers.get(i)).copied();
-        Ok(lower.zip(upper).map(|(a, b)| f64::midpoint(a, b)))
     }
 }
 
@@ -267,6 +232,10 @@ fn failed(error: &rusqlite::Error, otherwise: Cause) -> Failed {
         Some(ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly) => Cause::Denied,
         _ => otherwise,
     };
-    let text = error.to_string();
+    let text = match error {
+        // Without the statement: it is ours, not the caller's, and names what was made of their tables.
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        other => other.to_string(),
+    };
     Failed::new(cause, if cause == Cause::Data { message::without_values(&text) } else { message::first_line(&text) })
 }

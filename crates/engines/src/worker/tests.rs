@@ -84,3 +84,46 @@ fn sqlite_alone_refuses_to_reach_out() {
     assert_eq!(std::fs::read(dir.path().join("cars.sqlite")).unwrap(), before, "nothing was changed");
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "nothing was written");
 }
+
+/// Syntax more than functions (`position(x IN y)`), and what DuckDB has from 2.0 on.
+const EXCUSED: &[&str] = &[
+    "array",
+    "overlay",
+    "position",
+    "json_deep_merge",
+    "json_insert",
+    "json_remove",
+    "json_replace",
+    "json_set",
+    "json_strip_nulls",
+    "width_bucket",
+];
+
+/// What policy lets through by name, the engine must know by that name, in one of the ways to call it.
+fn all_known(engine: OpenEngine, list: &str, missing: &str) {
+    let words = list.lines().filter(|l| !l.starts_with('#')).flat_map(str::split_whitespace);
+    let names: Vec<&str> = words.map(|word| word.split(':').next().unwrap()).collect();
+    let forms =
+        ["", "()", "() OVER ()", "(0.5) WITHIN GROUP (ORDER BY 1)", "(NULL)", "(NULL, NULL)", "(NULL, NULL, 1)"];
+    let calls: Vec<String> = names.iter().flat_map(|n| forms.map(|form| format!("SELECT {n}{form}"))).collect();
+    let answers = run(engine, &calls.iter().map(String::as_str).collect::<Vec<_>>());
+    let other = ["no such column", "not found", "syntax error", "not one SELECT"];
+    let is_unknown = |f: &Failed| other.iter().chain([&missing]).any(|m| f.message.contains(m));
+    let unknown = names
+        .iter()
+        .zip(answers.chunks(forms.len()))
+        .filter(|(_, answers)| answers.iter().all(|a| a.as_ref().is_err_and(is_unknown)));
+    let unknown: Vec<_> = unknown.map(|(name, _)| name).filter(|name| !EXCUSED.contains(name)).collect();
+    assert!(unknown.is_empty(), "policy allows functions that the engine does not have: {unknown:?}");
+}
+
+#[test]
+fn every_function_that_policy_allows_is_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let policys = |name: &str| {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../policy/src/sql/functions");
+        std::fs::read_to_string(dir.join(name)).unwrap()
+    };
+    all_known(csv(dir.path()), &policys("duckdb.txt"), "does not exist");
+    all_known(sqlite(dir.path()), &policys("sqlite.txt"), "no such function");
+}

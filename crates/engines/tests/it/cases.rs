@@ -1,0 +1,75 @@
+//! The statements and plans of policy's own tests, and this crate's case files.
+
+use domain::{Caller, Dialect, Fault, Limits, Proposal, SourceSchema};
+use policy::{Approved, Policy};
+use std::fs;
+use std::path::PathBuf;
+
+fn of_policy(relative: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../policy/tests").join(relative)
+}
+
+/// The lines of a text of cases, without comments and blank lines.
+pub fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|l| !l.is_empty() && !l.starts_with('#'))
+}
+
+fn name(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::DuckDb => "duckdb",
+        Dialect::Sqlite => "sqlite",
+    }
+}
+
+/// Lines of policy's case files of one kind that apply to a dialect.
+fn of_dialect(kind: &str, dialect: Dialect) -> Vec<String> {
+    let files = ["both", name(dialect)].map(|file| of_policy(&format!("cases/sql/{kind}/{file}.txt")));
+    let texts = files.map(|file| fs::read_to_string(file).unwrap());
+    texts.iter().flat_map(|text| lines(text)).map(str::to_owned).collect()
+}
+
+/// The statements that must pass.
+pub fn accepted(dialect: Dialect) -> Vec<Proposal> {
+    of_dialect("accept", dialect).into_iter().map(sql).collect()
+}
+
+/// The plans that must pass.
+pub fn accepted_plans() -> Vec<Proposal> {
+    let text = fs::read_to_string(of_policy("cases/plan/accept/both.txt")).unwrap();
+    // A line `# name`, then JSON up to the next such line.
+    let mut plans: Vec<String> = Vec::new();
+    for line in text.lines() {
+        match plans.last_mut() {
+            _ if line.starts_with("# ") => plans.push(String::new()),
+            Some(json) => json.push_str(line),
+            None => {}
+        }
+    }
+    let plan = |json: &String| Box::new(policy::parse_plan(json).unwrap());
+    plans.iter().map(|json| Proposal::Query { source: "crm".to_owned(), plan: plan(json) }).collect()
+}
+
+pub fn sql(text: impl Into<String>) -> Proposal {
+    Proposal::Sql { source: "crm".to_owned(), text: text.into() }
+}
+
+/// What a proposal says, for a message.
+pub fn shown(proposal: &Proposal) -> String {
+    match proposal {
+        Proposal::Sql { text, .. } => text.clone(),
+        Proposal::Query { plan, .. } => serde_json::to_string(plan).unwrap(),
+    }
+}
+
+/// The contracts of policy's tests.
+pub fn contracts() -> Policy {
+    let files = fs::read_dir(of_policy("fixture")).unwrap().map(|entry| {
+        let entry = entry.unwrap();
+        (entry.file_name().into_string().unwrap(), fs::read_to_string(entry.path()).unwrap())
+    });
+    Policy::load(files).unwrap()
+}
+
+pub fn check(policy: &Policy, caller: &Caller, schema: &SourceSchema, proposal: &Proposal) -> Result<Approved, Fault> {
+    policy.check(caller, schema, proposal, &Limits { seconds: 10, ..Limits::default() })
+}
