@@ -1,9 +1,12 @@
 //! Arrow out: an IPC stream cut into frames, stopped at the caps on rows and bytes.
 
-use crate::protocol::{Cause, Failed, Queried, TAG_ARROW, column, write_frame};
-use arrow_array::RecordBatch;
-use arrow_ipc::writer::StreamWriter;
-use arrow_schema::{DataType, SchemaRef, TimeUnit};
+mod clean;
+mod stream;
+
+pub use stream::write_stream;
+
+use crate::protocol::{TAG_ARROW, write_frame};
+use arrow_schema::{DataType, TimeUnit};
 use domain::FieldType;
 use std::io::{self, Write};
 
@@ -45,51 +48,6 @@ impl<W: Write> Write for ArrowFrames<'_, W> {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// Writes batches until a cap is reached. One row more than `rows` may come in: it tells that
-/// there was more.
-pub fn write_stream(
-    schema: SchemaRef,
-    batches: impl Iterator<Item = Result<RecordBatch, Failed>>,
-    rows: u64,
-    bytes: u64,
-    out: &mut dyn Write,
-) -> Result<Queried, Failed> {
-    let protocol = |e: arrow_schema::ArrowError| Failed::new(Cause::Protocol, e.to_string());
-    let mut writer = StreamWriter::try_new(out, &schema).map_err(protocol)?;
-    let (mut row_count, mut byte_count, mut truncated) = (0u64, 0u64, false);
-    for batch in batches {
-        let batch = batch?;
-        let left = rows - row_count;
-        let size = batch.get_array_memory_size() as u64;
-        if byte_count + size > bytes && row_count > 0 {
-            truncated = true;
-            break;
-        }
-        let batch = fit(batch, left, bytes.saturating_sub(byte_count), size, &mut truncated);
-        row_count += batch.num_rows() as u64;
-        byte_count += size;
-        writer.write(&batch).map_err(protocol)?;
-        if truncated {
-            break;
-        }
-    }
-    writer.finish().map_err(protocol)?;
-    let columns = schema.fields().iter().map(|f| column(f.name(), field_type(f.data_type()))).collect();
-    Ok(Queried { columns, row_count, truncated, exec_ms: 0.0 })
-}
-
-/// As much of a batch as the caps leave room for.
-fn fit(batch: RecordBatch, rows_left: u64, bytes_left: u64, size: u64, truncated: &mut bool) -> RecordBatch {
-    let rows = batch.num_rows() as u64;
-    let by_bytes = if size > bytes_left { (rows * bytes_left / size).max(1) } else { rows };
-    let keep = rows.min(rows_left).min(by_bytes);
-    if keep < rows {
-        *truncated = true;
-        return batch.slice(0, usize::try_from(keep).unwrap_or(usize::MAX));
-    }
-    batch
 }
 
 /// The word of the house for an Arrow type.

@@ -38,7 +38,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("is_urgent", "BOOLEAN", "BOOLEAN"),
     ("opened_on", "DATE", "DATE"),
     ("created_at", "TIMESTAMP", "TIMESTAMP"),
-    ("payload", "JSON", "JSON"),
+    ("payload", "VARCHAR", "JSON"),
     ("secret_note", "VARCHAR", "TEXT"),
     ("not_in_contract", "VARCHAR", "TEXT"),
 ];

@@ -4,6 +4,8 @@
 
 mod cases;
 mod firm;
+mod hidden;
 mod jail;
 mod pure;
+mod queries;
 mod sealed;

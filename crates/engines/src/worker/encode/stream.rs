@@ -1,0 +1,127 @@
+//! Batches in, an Arrow IPC stream out, stopped at the caps on rows and bytes.
+//!
+//! An engine's batches show how it came to its rows: a filter that drops rows leaves small ones. They are therefore put
+//! together and cut anew, at places that depend on nothing but the rows themselves.
+
+use super::{clean, field_type};
+use crate::protocol::{Cause, Failed, Queried, column};
+use arrow_array::{Array, RecordBatch};
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{ArrowError, SchemaRef};
+use arrow_select::concat::concat_batches;
+use std::io::Write;
+
+/// Rows of each batch that is sent, but for the last.
+const BLOCK: usize = 64 * 1024;
+
+/// Writes batches until a cap is reached. One row more than `rows` may come in: it tells that
+/// there was more.
+pub fn write_stream(
+    schema: SchemaRef,
+    batches: impl Iterator<Item = Result<RecordBatch, Failed>>,
+    rows: u64,
+    bytes: u64,
+    out: &mut dyn Write,
+) -> Result<Queried, Failed> {
+    let protocol = |e: ArrowError| Failed::new(Cause::Protocol, e.to_string());
+    let mut blocks = Blocks {
+        writer: StreamWriter::try_new(out, &schema).map_err(protocol)?,
+        pending: RecordBatch::new_empty(schema.clone()),
+        gathered: Vec::new(),
+        gathered_bytes: 0,
+        written: 0,
+        bytes_left: bytes,
+        full: false,
+    };
+    let (mut rows_left, mut more) = (usize::try_from(rows).unwrap_or(usize::MAX), false);
+    for batch in batches {
+        let batch = batch?;
+        let keep = batch.num_rows().min(rows_left);
+        blocks.push(&batch.slice(0, keep)).map_err(protocol)?;
+        rows_left -= keep;
+        more = keep < batch.num_rows();
+        if more || blocks.full {
+            break;
+        }
+    }
+    let (row_count, full) = blocks.finish().map_err(protocol)?;
+    let columns = schema.fields().iter().map(|f| column(f.name(), field_type(f.data_type()))).collect();
+    Ok(Queried { columns, row_count, truncated: more || full, exec_ms: 0.0 })
+}
+
+struct Blocks<W: Write> {
+    writer: StreamWriter<W>,
+    /// Rows put together, not sent yet.
+    pending: RecordBatch,
+    /// What came in since.
+    gathered: Vec<RecordBatch>,
+    gathered_bytes: u64,
+    written: u64,
+    bytes_left: u64,
+    /// The bytes have run out.
+    full: bool,
+}
+
+impl<W: Write> Blocks<W> {
+    fn push(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
+        let batch = clean::batch(batch)?;
+        self.gathered_bytes += size(&batch);
+        self.gathered.push(batch);
+        let rows: usize = self.pending.num_rows() + self.gathered.iter().map(RecordBatch::num_rows).sum::<usize>();
+        if rows >= BLOCK || self.gathered_bytes + size(&self.pending) > self.bytes_left {
+            self.gather()?;
+            self.send(BLOCK)?;
+        }
+        Ok(())
+    }
+
+    fn gather(&mut self) -> Result<(), ArrowError> {
+        let parts = std::iter::once(&self.pending).chain(&self.gathered);
+        self.pending = concat_batches(self.pending.schema_ref(), parts)?;
+        self.gathered.clear();
+        self.gathered_bytes = 0;
+        Ok(())
+    }
+
+    /// Sends whole blocks while there are `least` rows, and what still fits where the bytes run out.
+    fn send(&mut self, least: usize) -> Result<(), ArrowError> {
+        while !self.full && self.pending.num_rows() > 0 {
+            let mut block = self.pending.slice(0, self.pending.num_rows().min(BLOCK));
+            if size(&block) > self.bytes_left {
+                self.full = true;
+                let fitting = fitting(&block, self.bytes_left);
+                // An answer has at least one row, if there is one.
+                block = block.slice(0, if self.written == 0 { fitting.max(1) } else { fitting });
+            } else if self.pending.num_rows() < least {
+                break;
+            }
+            self.bytes_left = self.bytes_left.saturating_sub(size(&block));
+            self.written += block.num_rows() as u64;
+            if block.num_rows() > 0 {
+                self.writer.write(&block)?;
+            }
+            self.pending = self.pending.slice(block.num_rows(), self.pending.num_rows() - block.num_rows());
+        }
+        Ok(())
+    }
+
+    /// Rows written, and whether the bytes ran out before they did.
+    fn finish(mut self) -> Result<(u64, bool), ArrowError> {
+        self.gather()?;
+        self.send(1)?;
+        self.writer.finish()?;
+        Ok((self.written, self.full))
+    }
+}
+
+/// What the rows themselves take, not what was set aside for them.
+fn size(batch: &RecordBatch) -> u64 {
+    let sizes = batch.columns().iter().map(|c| c.to_data().get_slice_memory_size().unwrap_or(usize::MAX));
+    sizes.fold(0, |sum: u64, size| sum.saturating_add(size as u64))
+}
+
+/// How many of the first rows fit.
+fn fitting(batch: &RecordBatch, bytes: u64) -> usize {
+    let counts: Vec<usize> = (1..=batch.num_rows()).collect();
+    counts.partition_point(|count| size(&batch.slice(0, *count)) <= bytes)
+}
