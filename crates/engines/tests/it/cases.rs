@@ -33,6 +33,17 @@ pub fn accepted(dialect: Dialect) -> Vec<Proposal> {
     of_dialect("accept", dialect).into_iter().map(sql).collect()
 }
 
+/// The statements that policy must refuse, with its code for each.
+pub fn rejected(dialect: Dialect) -> Vec<(String, String)> {
+    let split = |line: String| line.split_once(" | ").map(|(code, text)| (code.to_owned(), text.to_owned())).unwrap();
+    of_dialect("reject", dialect).into_iter().map(split).collect()
+}
+
+/// Whether a refusal is about size: what such statements ask for is the jail's to stop.
+pub fn is_bomb(code: &str) -> bool {
+    matches!(code, "sql.unbounded" | "sql.too_deep" | "sql.too_long" | "sql.too_many_tables")
+}
+
 /// The plans that must pass.
 pub fn accepted_plans() -> Vec<Proposal> {
     let text = fs::read_to_string(of_policy("cases/plan/accept/both.txt")).unwrap();
@@ -63,9 +74,18 @@ pub fn shown(proposal: &Proposal) -> String {
 
 /// The contracts of policy's tests.
 pub fn contracts() -> Policy {
+    contracts_with(AGENT_ROWS)
+}
+
+/// What the contract of `cases` says that an agent sees.
+const AGENT_ROWS: &str = "owner = $actor";
+
+/// The same contracts with another row filter for agents.
+pub fn contracts_with(agent_rows: &str) -> Policy {
     let files = fs::read_dir(of_policy("fixture")).unwrap().map(|entry| {
         let entry = entry.unwrap();
-        (entry.file_name().into_string().unwrap(), fs::read_to_string(entry.path()).unwrap())
+        let yaml = fs::read_to_string(entry.path()).unwrap().replace(AGENT_ROWS, agent_rows);
+        (entry.file_name().into_string().unwrap(), yaml)
     });
     Policy::load(files).unwrap()
 }

@@ -168,6 +168,12 @@ impl Firm {
         connection
     }
 
+    pub fn sqlite(&self) -> rusqlite::Connection {
+        let connection = rusqlite::Connection::open_in_memory().unwrap();
+        connection.execute_batch(&self.create(Dialect::Sqlite)).unwrap();
+        connection
+    }
+
     /// As a source of the house: one Parquet file for each table, or one SQLite database.
     pub fn source(&self, dialect: Dialect, dir: &Path) -> Source {
         let kind = match dialect {

@@ -3,9 +3,15 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a failing test says so by a panic")]
 
 mod cases;
+mod filters;
 mod firm;
 mod hidden;
 mod jail;
+mod locked;
 mod pure;
 mod queries;
+mod rows;
 mod sealed;
+mod secrets;
+mod talk;
+mod unlocked;

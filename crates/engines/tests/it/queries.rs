@@ -105,11 +105,12 @@ fn aliased(items: &[String]) -> String {
 /// Any query.
 pub fn query() -> impl Strategy<Value = String> {
     let item = prop_oneof![number(2), text(2)];
-    let rows = (prop::collection::vec(item, 1..4), option("WHERE", condition(2)), option("ORDER BY", number(1)), 0..3u8)
-        .prop_map(|(items, filter, order, limit)| {
-            let limit = if limit == 0 { " LIMIT 3" } else { "" };
-            format!("SELECT {} FROM cases{filter}{order}{limit}", aliased(&items))
-        });
+    let rows =
+        (prop::collection::vec(item, 1..4), option("WHERE", condition(2)), option("ORDER BY", number(1)), 0..3u8)
+            .prop_map(|(items, filter, order, limit)| {
+                let limit = if limit == 0 { " LIMIT 3" } else { "" };
+                format!("SELECT {} FROM cases{filter}{order}{limit}", aliased(&items))
+            });
     let groups = (text(1), number(1), option("WHERE", condition(2)), option("HAVING count(*) >", number(0))).prop_map(
         |(key, n, filter, having)| {
             let having = if having.contains("amount") || having.contains("owner") { "" } else { having.as_str() };
@@ -122,13 +123,16 @@ pub fn query() -> impl Strategy<Value = String> {
     });
     let joins = (text(1), option("WHERE", condition(2)), select(vec!["JOIN", "LEFT JOIN", "RIGHT JOIN"])).prop_map(
         |(t, filter, join)| {
-            format!("SELECT {t} AS t, name FROM clients {join} cases ON clients.id = client_id{}", filter.replace(" id IN", " cases.id IN"))
+            format!(
+                "SELECT {t} AS t, name FROM clients {join} cases ON clients.id = client_id{}",
+                filter.replace(" id IN", " cases.id IN")
+            )
         },
     );
-    let sets = (text(1), condition(1), select(vec!["UNION", "UNION ALL", "EXCEPT", "INTERSECT"]), text(1)).prop_map(
-        |(a, c, op, b)| format!("SELECT {a} AS x FROM cases WHERE {c} {op} SELECT {b} FROM cases"),
-    );
-    let aggregates = (number(1), option("WHERE", condition(2)))
-        .prop_map(|(n, filter)| format!("SELECT count(*), max({n}), min(case_no), median(priority), count(DISTINCT owner) FROM cases{filter}"));
+    let sets = (text(1), condition(1), select(vec!["UNION", "UNION ALL", "EXCEPT", "INTERSECT"]), text(1))
+        .prop_map(|(a, c, op, b)| format!("SELECT {a} AS x FROM cases WHERE {c} {op} SELECT {b} FROM cases"));
+    let aggregates = (number(1), option("WHERE", condition(2))).prop_map(|(n, filter)| {
+        format!("SELECT count(*), max({n}), min(case_no), median(priority), count(DISTINCT owner) FROM cases{filter}")
+    });
     prop_oneof![4 => rows, 2 => groups, 2 => windows, 2 => joins, 1 => sets, 2 => aggregates]
 }

@@ -1,25 +1,15 @@
 //! An engine with every door open, so that nothing but the jail around it holds.
 //!
-//! The first line of stdin is the database as JSON (`{"duckdb": [["table", "file"]]}` or `{"sqlite": "file"}`), each
-//! further one a JSON string: a statement. For each the answer is one JSON line, `{"ran": …}` or `{"failed": …}`.
+//! It speaks as the real worker does (a tag, a length, JSON), and knows `Open` and `Query`.
 
 use rusqlite::fallible_iterator::FallibleIterator;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use std::error::Error;
 use std::fmt::Write as _;
-use std::io::{self, BufRead, Write};
-use std::path::PathBuf;
+use std::io::{self, Read, Write};
 
 /// Of what a statement gives, so much is told: enough to find a secret in.
-const SHOWN: usize = 10_000;
-
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Database {
-    DuckDb(Vec<(String, PathBuf)>),
-    Sqlite(PathBuf),
-}
+const SHOWN: usize = 100_000;
 
 enum Engine {
     DuckDb(duckdb::Connection),
@@ -29,36 +19,58 @@ enum Engine {
 type Ran = Result<String, Box<dyn Error>>;
 
 pub fn run() -> io::Result<()> {
-    let mut lines = io::stdin().lock().lines();
-    let first = lines.next().unwrap_or_else(|| Ok(String::new()))?;
-    let engine = Engine::open(serde_json::from_str(&first)?).map_err(|e| io::Error::other(e.to_string()))?;
-    for line in lines {
-        let statement: String = serde_json::from_str(&line?)?;
-        let answer: Value = match engine.run(&statement) {
-            Ok(shown) => json!({ "ran": shown }),
-            Err(error) => json!({ "failed": error.to_string() }),
+    let mut engine = None;
+    while let Some(request) = request()? {
+        let ran = match (&engine, request["Query"]["sql"].as_str()) {
+            (Some(engine), Some(sql)) => Engine::run(engine, sql),
+            _ => Engine::open(&request["Open"]["engine"]).map(|opened| {
+                engine = Some(opened);
+                String::new()
+            }),
         };
-        let mut out = io::stdout().lock();
-        writeln!(out, "{answer}")?;
-        out.flush()?;
+        match ran {
+            Ok(shown) => answer(b'D', &json!({ "ran": shown }))?,
+            Err(error) => answer(b'F', &json!({ "failed": error.to_string() }))?,
+        }
     }
     Ok(())
 }
 
+/// `None` at the end of the pipe.
+fn request() -> io::Result<Option<Value>> {
+    let mut head = [0u8; 5];
+    let mut stdin = io::stdin().lock();
+    if stdin.read_exact(&mut head).is_err() {
+        return Ok(None);
+    }
+    let [_, length @ ..] = head;
+    let mut payload = vec![0; u32::from_le_bytes(length) as usize];
+    stdin.read_exact(&mut payload)?;
+    Ok(Some(serde_json::from_slice(&payload)?))
+}
+
+fn answer(tag: u8, value: &Value) -> io::Result<()> {
+    let payload = value.to_string();
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(&[tag])?;
+    stdout.write_all(&u32::try_from(payload.len()).map_err(io::Error::other)?.to_le_bytes())?;
+    stdout.write_all(payload.as_bytes())?;
+    stdout.flush()
+}
+
 impl Engine {
-    fn open(database: Database) -> Result<Self, Box<dyn Error>> {
-        Ok(match database {
-            Database::DuckDb(tables) => {
-                let connection = duckdb::Connection::open_in_memory()?;
-                for (table, file) in tables {
-                    let file = file.to_string_lossy().replace('\'', "''");
-                    connection.execute_batch(&format!("CREATE VIEW {table} AS FROM read_parquet('{file}')"))?;
-                }
-                Self::DuckDb(connection)
-            }
-            // The file cannot be opened for writing in a jail; SQLite then falls back to reading.
-            Database::Sqlite(file) => Self::Sqlite(rusqlite::Connection::open(file)?),
-        })
+    fn open(engine: &Value) -> Result<Self, Box<dyn Error>> {
+        if let Some(file) = engine["Sqlite"].as_str() {
+            // Where the file cannot be opened for writing, SQLite falls back to reading.
+            return Ok(Self::Sqlite(rusqlite::Connection::open(file)?));
+        }
+        let connection = duckdb::Connection::open_in_memory()?;
+        let tables: Vec<(String, String)> = serde_json::from_value(engine["Files"].clone())?;
+        for (table, file) in tables {
+            let file = file.replace('\'', "''");
+            connection.execute_batch(&format!("CREATE VIEW {table} AS FROM read_parquet('{file}')"))?;
+        }
+        Ok(Self::DuckDb(connection))
     }
 
     fn run(&self, statement: &str) -> Ran {
