@@ -78,7 +78,10 @@ impl Worker {
                 tracing::warn!(source = source.name, reason = failed.message, "source cannot be opened");
                 Err(fault::from_worker(&failed))
             }
-            Ok(Err(Lost::Broken(error))) => Err(self.autopsy(&error)),
+            Ok(Err(Lost::Broken(error))) => Err(match self.autopsy(&error) {
+                fault if fault.kind == Kind::ResourceExceeded => fault,
+                _ => fault::crashed_on_opening(&source.name),
+            }),
             Err(_) => Err(fault::timeout(OPEN_TIMEOUT.as_secs())),
         }
     }

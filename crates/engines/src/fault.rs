@@ -36,3 +36,13 @@ pub fn worker_lost() -> Fault {
     Fault::new(Kind::Internal, "engine.worker_lost", "the worker that ran the statement died")
         .hint("try again; if it dies again, report the request id")
 }
+
+/// The engine did not survive the source's files (JSON nested without end, for example).
+pub fn crashed_on_opening(source: &str) -> Fault {
+    Fault::new(
+        Kind::Unavailable,
+        "source.unreadable",
+        format!("source `{source}` cannot be read: its engine crashed on it"),
+    )
+    .hint("look at the source's files: one of them is not what its name says, or nested too deeply")
+}

@@ -96,6 +96,10 @@ impl Engines {
         approved: &Approved,
         turn: T,
     ) -> Result<(Executed, T), Fault> {
+        if approved.source() != source.name {
+            // It was checked against the tables of another source.
+            return Err(Fault::internal("engine.source"));
+        }
         let limits = approved.limits();
         let key = Key { source: source.name.clone(), role: approved.role().to_owned() };
         let query = Query {

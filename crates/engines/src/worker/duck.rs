@@ -23,8 +23,13 @@ impl Duck {
     pub fn open(tables: &[(String, PathBuf)], memory_bytes: u64) -> Result<Self, Failed> {
         let connection = connect(memory_bytes).map_err(|e| source_failed("the engine does not start", &e))?;
         for (table, path) in tables {
-            create_view(&connection, table, path)
-                .map_err(|e| source_failed(&format!("table `{table}` cannot be read from its file"), &e))?;
+            create_view(&connection, table, path).map_err(|e| {
+                let mut failed = source_failed(&format!("table `{table}` cannot be read from its file"), &e);
+                // Without the directory: where files are is nobody's business but the operator's.
+                let file = path.file_name().unwrap_or_default().to_string_lossy();
+                failed.message = failed.message.replace(&*path.to_string_lossy(), &file);
+                failed
+            })?;
         }
         lock_down(&connection, tables).map_err(|e| source_failed("the engine cannot be locked down", &e))?;
         let tables = tables.iter().map(|(name, _)| name.clone()).collect();

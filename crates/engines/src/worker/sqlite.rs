@@ -115,7 +115,7 @@ impl Engine for Sqlite {
 
     fn query(&self, query: &Query, out: &mut dyn Write) -> Result<Queried, Failed> {
         let mut statement = self.connection.prepare(&query.sql).map_err(|e| failed(&e, Cause::Statement))?;
-        if !statement.readonly() || statement.column_count() == 0 {
+        if !statement.readonly() || statement.is_explain() != 0 || statement.column_count() == 0 {
             return Err(Failed::new(Cause::Denied, "the statement is not a read"));
         }
         let mut columns = columns::Columns::of(&statement);

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a failing test says so by a panic")]
 
+mod bombs;
 mod cases;
 mod filters;
 mod firm;

@@ -15,7 +15,7 @@ const NO_ROWS: &[u8] = br#"{"ran":""}"#;
 
 /// After this a statement is stopped, as the pool would. Those that ask for too much need not take long.
 fn patience(word: &str) -> Duration {
-    if word == "stopped" { Duration::from_millis(500) } else { Duration::from_secs(20) }
+    if word == "stopped" { Duration::from_millis(300) } else { Duration::from_secs(20) }
 }
 
 fn start(sandbox: &Sandbox, source: &Source) -> Talk {
