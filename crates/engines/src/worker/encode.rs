@@ -2,6 +2,8 @@
 
 mod clean;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 pub use stream::write_stream;
 

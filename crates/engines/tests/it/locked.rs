@@ -71,7 +71,7 @@ fn the_engine_alone_lets_nothing_out() {
         let statements: Vec<(String, String)> = rejected(dialect)
             .into_iter()
             .filter(|(code, text)| !is_bomb(code, text))
-            .chain(own.map(|(word, text)| (word.to_owned(), place.fill(text))))
+            .chain(own.map(|(word, text)| (word.to_owned(), place.fill(text, place.path()))))
             .collect();
         let each: Vec<&str> = statements.iter().flat_map(|(_, text)| [text.as_str(), state]).collect();
         let came = run(&engine(&source, |path| path.to_owned()), &[&[state], each.as_slice()].concat());

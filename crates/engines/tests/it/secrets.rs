@@ -46,8 +46,9 @@ impl Place {
         self.dir.path()
     }
 
-    /// A statement with the names of this place in it.
-    pub fn fill(&self, text: &str) -> String {
+    /// A statement with the names of this place in it; `inside` is where the engine finds its data.
+    pub fn fill(&self, text: &str, inside: &Path) -> String {
+        let text = text.replace("$INSIDE", &inside.display().to_string());
         let address = self.listener.local_addr().unwrap().to_string();
         let data = self.dir.path().display().to_string();
         text.replace("$CLOSED", &self.closed.path().display().to_string())

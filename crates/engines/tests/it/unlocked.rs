@@ -55,7 +55,8 @@ fn contain(tier: &str, dialect: Dialect, cases: &str) -> (usize, Vec<String>) {
     let mut talk = start(&sandbox, &source);
     for line in lines(cases) {
         let (word, text) = line.split_once(" | ").unwrap();
-        let answer = talk.query(&place.fill(text), patience(word));
+        let inside = talk.inside(source.paths()[0]);
+        let answer = talk.query(&place.fill(text, inside.parent().unwrap()), patience(word));
         tried += 1;
         escapes.extend(judge(word, &answer, &place).map(|why| format!("{tier}, {dialect:?}: {text}\n  {why}")));
         if place.fingerprint() != before {

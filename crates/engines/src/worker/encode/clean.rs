@@ -16,7 +16,8 @@ pub fn batch(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
 
 /// `outer` are the NULLs of the array that this one is a part of, entry by entry.
 fn array(data: &ArrayData, outer: Option<&NullBuffer>) -> Result<ArrayData, ArrowError> {
-    let nulls = NullBuffer::union(data.nulls(), outer).map(|nulls| without_spare_bits(&nulls));
+    let nulls = NullBuffer::union(data.nulls(), outer).filter(|nulls| nulls.null_count() > 0);
+    let nulls = nulls.map(|nulls| without_spare_bits(&nulls));
     let (offset, len) = (data.offset(), data.len());
     let mut builder = ArrayData::builder(data.data_type().clone()).len(len).nulls(nulls.clone());
     let first = data.buffers().first();
@@ -63,7 +64,7 @@ fn width(kind: &DataType) -> Option<usize> {
 
 fn zeroed(values: &Buffer, width: usize, offset: usize, len: usize, nulls: Option<&NullBuffer>) -> Buffer {
     let values = values.slice_with_length(offset * width, len * width);
-    let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) else { return values };
+    let Some(nulls) = nulls else { return values };
     let mut clean = MutableBuffer::from_len_zeroed(len * width);
     for (start, end) in nulls.valid_slices() {
         let range = start * width..end * width;

@@ -86,12 +86,13 @@ impl<W: Write> Blocks<W> {
     /// Sends whole blocks while there are `least` rows, and what still fits where the bytes run out.
     fn send(&mut self, least: usize) -> Result<(), ArrowError> {
         while !self.full && self.pending.num_rows() > 0 {
-            let mut block = self.pending.slice(0, self.pending.num_rows().min(BLOCK));
+            // Cleaned again, since a part of an array may need no bitmap where the whole does.
+            let mut block = clean::batch(&self.pending.slice(0, self.pending.num_rows().min(BLOCK)))?;
             if size(&block) > self.bytes_left {
                 self.full = true;
-                let fitting = fitting(&block, self.bytes_left);
                 // An answer has at least one row, if there is one.
-                block = block.slice(0, if self.written == 0 { fitting.max(1) } else { fitting });
+                let least = usize::from(self.written == 0);
+                block = clean::batch(&block.slice(0, fitting(&block, self.bytes_left).max(least)))?;
             } else if self.pending.num_rows() < least {
                 break;
             }
@@ -122,6 +123,11 @@ fn size(batch: &RecordBatch) -> u64 {
 
 /// How many of the first rows fit.
 fn fitting(batch: &RecordBatch, bytes: u64) -> usize {
-    let counts: Vec<usize> = (1..=batch.num_rows()).collect();
-    counts.partition_point(|count| size(&batch.slice(0, *count)) <= bytes)
+    let (mut fits, mut too_many) = (0, batch.num_rows() + 1);
+    while too_many - fits > 1 {
+        let middle = fits.midpoint(too_many);
+        let fit = clean::batch(&batch.slice(0, middle)).is_ok_and(|rows| size(&rows) <= bytes);
+        *(if fit { &mut fits } else { &mut too_many }) = middle;
+    }
+    fits
 }
