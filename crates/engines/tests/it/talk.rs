@@ -1,6 +1,6 @@
 //! A worker in a real jail, spoken to frame by frame: with statements that no policy has seen.
 
-use sandbox::{Death, Jail, JailLimits, Jailed, Sandbox};
+use sandbox::{Jail, JailLimits, Jailed, Sandbox};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub enum Answer {
     /// It ran, and this came of it.
     Ran(Vec<u8>),
     Failed(String),
-    Died(Death),
+    Died,
     /// Not in time: it was killed.
     Late,
 }
@@ -64,7 +64,7 @@ impl Talk {
         let _ = self.stdin.write_all(&frame).and_then(|()| self.stdin.flush());
         match self.answers.recv_timeout(patience) {
             Ok(answer) => answer,
-            Err(RecvTimeoutError::Disconnected) => Answer::Died(self.jailed.kill()),
+            Err(RecvTimeoutError::Disconnected) => Answer::Died,
             Err(RecvTimeoutError::Timeout) => {
                 self.jailed.kill();
                 Answer::Late

@@ -33,7 +33,7 @@ fn judge(word: &str, answer: &Answer, place: &Place) -> Option<String> {
         ("fails", Answer::Failed(_)) | ("harmless", Answer::Ran(_) | Answer::Failed(_)) => true,
         ("nothing", Answer::Failed(_)) => true,
         ("nothing", Answer::Ran(bytes)) => bytes == NO_ROWS,
-        ("stopped", Answer::Failed(_) | Answer::Died(_) | Answer::Late) => true,
+        ("stopped", Answer::Failed(_) | Answer::Died | Answer::Late) => true,
         _ => false,
     };
     match answer {
@@ -62,7 +62,7 @@ fn contain(tier: &str, dialect: Dialect, cases: &str) -> (usize, Vec<String>) {
         if place.fingerprint() != before {
             panic!("{tier}, {dialect:?}: a file was changed or made: {text}");
         }
-        if matches!(answer, Answer::Died(_) | Answer::Late) {
+        if matches!(answer, Answer::Died | Answer::Late) {
             talk = start(&sandbox, &source);
         }
     }

@@ -21,9 +21,9 @@ type Ran = Result<String, Box<dyn Error>>;
 pub fn run() -> io::Result<()> {
     let mut engine = None;
     while let Some(request) = request()? {
-        let ran = match (&engine, request["Query"]["sql"].as_str()) {
+        let ran = match (&engine, request.pointer("/Query/sql").and_then(Value::as_str)) {
             (Some(engine), Some(sql)) => Engine::run(engine, sql),
-            _ => Engine::open(&request["Open"]["engine"]).map(|opened| {
+            _ => Engine::open(request.pointer("/Open/engine")).map(|opened| {
                 engine = Some(opened);
                 String::new()
             }),
@@ -59,13 +59,14 @@ fn answer(tag: u8, value: &Value) -> io::Result<()> {
 }
 
 impl Engine {
-    fn open(engine: &Value) -> Result<Self, Box<dyn Error>> {
-        if let Some(file) = engine["Sqlite"].as_str() {
+    fn open(engine: Option<&Value>) -> Result<Self, Box<dyn Error>> {
+        let engine = engine.ok_or("nothing to open")?;
+        if let Some(file) = engine.get("Sqlite").and_then(Value::as_str) {
             // Where the file cannot be opened for writing, SQLite falls back to reading.
             return Ok(Self::Sqlite(rusqlite::Connection::open(file)?));
         }
         let connection = duckdb::Connection::open_in_memory()?;
-        let tables: Vec<(String, String)> = serde_json::from_value(engine["Files"].clone())?;
+        let tables: Vec<(String, String)> = serde_json::from_value(engine.get("Files").cloned().unwrap_or_default())?;
         for (table, file) in tables {
             let file = file.replace('\'', "''");
             connection.execute_batch(&format!("CREATE VIEW {table} AS FROM read_parquet('{file}')"))?;
