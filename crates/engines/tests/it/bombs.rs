@@ -83,7 +83,7 @@ async fn run(
 ) -> Result<Executed, Fault> {
     let limits = Limits { seconds: SECONDS, ..Limits::default() };
     let approved = policy(schema).check(&callers()[role], schema, &sql(text), &limits)?;
-    engines.run(source, &approved).await
+    engines.run(source, &approved, ()).await.map(|(executed, ())| executed)
 }
 
 fn word(outcome: &Result<Executed, Fault>) -> &'static str {

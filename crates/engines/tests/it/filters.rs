@@ -31,7 +31,7 @@ impl Scene {
     fn rows(&self, policy: &Policy, text: &str) -> Result<Vec<String>, Fault> {
         let [_, agent, _] = callers();
         let approved = check(policy, &agent, &self.schema, &sql(text))?;
-        let executed = self.runtime.block_on(self.engines.run(&self.source, &approved))?;
+        let (executed, ()) = self.runtime.block_on(self.engines.run(&self.source, &approved, ()))?;
         assert!(!executed.rows.truncated, "too many rows to compare: {text}");
         Ok(row_texts(&executed.rows.ipc))
     }

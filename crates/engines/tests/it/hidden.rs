@@ -71,8 +71,8 @@ impl Told {
 }
 
 async fn told(engines: &Engines, source: &Source, approved: &Approved) -> Told {
-    match engines.run(source, approved).await {
-        Ok(Executed { rows, .. }) => {
+    match engines.run(source, approved, ()).await {
+        Ok((Executed { rows, .. }, ())) => {
             let what = format!("{:?} {} {}", rows.columns, rows.row_count, rows.truncated);
             Told { what, rows: row_texts(&rows.ipc), ipc: domain::sha256_hex(&rows.ipc) }
         }

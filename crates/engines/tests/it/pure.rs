@@ -37,7 +37,7 @@ async fn accepted_statements_run() {
         for proposal in accepted(dialect).iter().chain(&accepted_plans()) {
             let approved = check(&policy, &callers()[0], &schema, proposal);
             let outcome = match &approved {
-                Ok(approved) => engines.run(&source, approved).await.map(drop),
+                Ok(approved) => engines.run(&source, approved, ()).await.map(drop),
                 Err(fault) => Err(fault.clone()),
             };
             ran += 1;
