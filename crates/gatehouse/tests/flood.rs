@@ -165,7 +165,7 @@ fn idle() -> Option<()> {
     Some(())
 }
 
-/// Three times under attack, of which the middle one counts: this machine may be busy with something else for a while.
+/// Five times under attack, of which the middle one counts: this machine may be busy with something else for a while.
 #[test]
 fn others_are_served_while_one_caller_does_its_worst() {
     let server = demo();
@@ -174,11 +174,11 @@ fn others_are_served_while_one_caller_does_its_worst() {
     p95(&victim, 50);
     let (quiet, before) = (p95(&victim, 200), memory(&server));
     let attack = attack(&server, &hostile);
-    let mut attacked = [(); 3].map(|()| p95(&victim, 100));
+    let mut attacked = [(); 5].map(|()| p95(&victim, 80));
     let (sent, after) = (attack.stop(), memory(&server));
     println!("p95 of a cheap query: quiet {quiet:?}, under attack {attacked:?}; {before} → {after} MiB");
     attacked.sort();
-    let ratio = attacked[1].as_secs_f64() / quiet.as_secs_f64();
+    let ratio = attacked[2].as_secs_f64() / quiet.as_secs_f64();
     assert!(ratio <= 3.0, "a cheap query takes {ratio:.1} × as long under attack");
     assert!(after <= before + 100, "the server grew from {before} to {after} MiB");
     testkit::tally("house", "hostile requests while another caller is served", sent, "slower than 3 × quiet", 0);

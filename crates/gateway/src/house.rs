@@ -17,6 +17,7 @@ use sandbox::{Container, Host, Program, Sandbox, Unavailable};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -36,6 +37,8 @@ pub struct House {
     pub metrics: Metrics,
     pub rates: Rates,
     pub attempts: Attempts,
+    /// Replies that are held back at the moment.
+    pub held_back: AtomicUsize,
     /// Requests on their way, by run.
     pub active: Active,
     /// Every request runs in a task of its own that shutdown waits for.
@@ -85,6 +88,7 @@ impl House {
             metrics: Metrics::default(),
             rates: Rates::new(&config.requests),
             attempts: Attempts::default(),
+            held_back: AtomicUsize::new(0),
             active: Active::default(),
             tasks: TaskTracker::new(),
             shutdown: CancellationToken::new(),

@@ -13,6 +13,7 @@ use domain::{Kind, RequestId};
 use serde_json::json;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tracing::Instrument;
 
@@ -21,8 +22,27 @@ pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const CSP: &str = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; object-src 'none'; \
                    base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/// The least that a reply of "too many" is held back, and the most is a second longer.
-const HELD_BACK: Duration = Duration::from_millis(500);
+/// Replies of "too many" that are let go each second, however many are held back.
+const HELD_A_SECOND: f64 = 100.0;
+const LONGEST_HELD: Duration = Duration::from_secs(10);
+
+/// A reply that is held back; also one whose client does not wait for it is counted no longer than it waits.
+struct Held<'a> {
+    count: &'a AtomicUsize,
+    others: usize,
+}
+
+impl<'a> Held<'a> {
+    fn one_more(count: &'a AtomicUsize) -> Self {
+        Self { count, others: count.fetch_add(1, Ordering::Relaxed) }
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.count.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// The id of this request, for handlers.
 #[derive(Clone)]
@@ -81,11 +101,14 @@ fn dress(mut response: Response, id: &RequestId) -> Response {
 }
 
 impl House {
-    /// Whoever asks too often hears so late: a loop that does not heed it turns slowly, and costs others little. Not all
-    /// at the same time, or a thousand of them would come back in one moment.
+    /// Whoever asks too often hears so late, and later the more of them there are: however many loops do not heed it, they
+    /// turn about [`HELD_A_SECOND`] times a second in all, and cost others little. Not all at the same time, or they would
+    /// all come back in one moment.
     async fn hold_back(&self) {
-        let scatter = Duration::from_millis(RandomState::new().hash_one(()) % 1_000);
-        let _ = tokio::time::timeout(HELD_BACK + scatter, self.shutdown.cancelled()).await;
+        let held = Held::one_more(&self.held_back);
+        let scatter = Duration::from_millis(500 + RandomState::new().hash_one(()) % 1_000);
+        let wait = scatter + Duration::from_secs(1).mul_f64(held.others as f64 / HELD_A_SECOND);
+        let _ = tokio::time::timeout(wait.min(LONGEST_HELD), self.shutdown.cancelled()).await;
     }
 
     /// A name that is not ours in `Host` is DNS rebinding; another origin is another site's script.
