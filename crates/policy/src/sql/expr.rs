@@ -15,6 +15,10 @@ impl Walker<'_> {
     }
 
     pub(super) fn expr(&mut self, expr: &mut Expr) -> Walk {
+        self.expr_kind(expr).map_err(|fault| at_node(fault, expr))
+    }
+
+    fn expr_kind(&mut self, expr: &mut Expr) -> Walk {
         match expr {
             Expr::Identifier(ident) => identifier(ident).and_then(|()| self.scopes.column(ident)),
             Expr::CompoundIdentifier(parts) => {
@@ -82,7 +86,7 @@ impl Walker<'_> {
     fn value(&mut self, value: &ValueWithSpan) -> Walk<Option<Expr>> {
         match (&value.value, self.origin) {
             (Value::Placeholder(name), Origin::Plan) if self.is_own_placeholder(name) => Ok(None),
-            (Value::Placeholder(name), Origin::Rows) if name.starts_with('$') => Ok(None),
+            (Value::Placeholder(name), Origin::Rows) if is_claim(name) => Ok(None),
             (Value::Placeholder(name), _) => {
                 let message = format!("the placeholder `{}` is not allowed", clip(name));
                 Err(super::refuse::at(refuse("sql.placeholder", message, "write the value itself"), value.span))
@@ -155,6 +159,11 @@ impl Walker<'_> {
         self.scopes.leave();
         result
     }
+}
+
+/// `$name`: not `$1`, which no token carries.
+fn is_claim(placeholder: &str) -> bool {
+    placeholder.strip_prefix('$').is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
 }
 
 pub fn operator_not_allowed(op: &str) -> domain::Fault {

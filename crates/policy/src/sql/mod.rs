@@ -19,6 +19,7 @@ pub mod render;
 mod scope;
 mod select;
 mod series;
+mod spelling;
 mod table;
 mod types;
 pub mod walk;

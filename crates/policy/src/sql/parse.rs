@@ -1,7 +1,7 @@
 //! Text to one query.
 
 use super::refuse::{Walk, at, clip, invalid, refuse};
-use super::{dialect, guard};
+use super::{dialect, guard, spelling};
 use domain::{Dialect, Fault};
 use sqlparser::ast::{Expr, Query, Statement};
 use sqlparser::keywords::Keyword;
@@ -33,6 +33,7 @@ impl Tokens {
                 invalid("sql.syntax", format!("the statement does not parse: {}", clip(&error.message)), SYNTAX_HINT);
             at(fault, Span::new(error.location, error.location))
         })?;
+        let tokens = spelling::plain(dialect, tokens);
         let depth = guard::depth(&tokens)?;
         Ok(Self { dialect, tokens, depth })
     }
@@ -65,7 +66,8 @@ impl Tokens {
     /// Exactly one statement, a query; a trailing semicolon and comments are fine.
     pub fn query(self) -> Walk<Query> {
         self.one_query()?;
-        let mut statements = self.parser().parse_statements().map_err(syntax)?;
+        let end = self.end();
+        let mut statements = self.parser().parse_statements().map_err(|error| at(syntax(error), end))?;
         let last = statements.pop();
         match (last, statements.is_empty()) {
             (None, _) => Err(invalid("sql.empty", "there is no statement", "write one SELECT")),
@@ -79,8 +81,9 @@ impl Tokens {
 
     /// Exactly one expression up to the end of the text.
     pub fn expression(self) -> Walk<Expr> {
+        let end = self.end();
         let mut parser = self.parser();
-        let expr = parser.parse_expr().map_err(syntax)?;
+        let expr = parser.parse_expr().map_err(|error| at(syntax(error), end))?;
         let rest = parser.peek_token();
         if rest.token == Token::EOF {
             return Ok(expr);
@@ -91,6 +94,12 @@ impl Tokens {
             "write one condition",
         );
         Err(at(fault, rest.span))
+    }
+
+    /// Where the text ends: there is something missing.
+    fn end(&self) -> Span {
+        let end = self.tokens.iter().rfind(|t| t.token != Token::EOF).map_or(Location::new(1, 1), |t| t.span.end);
+        Span::new(end, end)
     }
 
     fn parser(self) -> Parser<'static> {
@@ -108,7 +117,12 @@ fn tokenize(dialect: Dialect, text: &str) -> Result<Vec<TokenWithSpan>, Tokenize
 /// One refusal for all that writes, configures or looks around.
 pub fn not_a_query(verb: &str) -> Fault {
     let message = format!("`{}` statements are not allowed", clip(verb));
-    refuse("sql.not_a_query", message, "write one SELECT (or WITH … SELECT): nothing here writes or configures")
+    let hint = match verb.to_ascii_uppercase().as_str() {
+        "PIVOT" => "write SELECT * FROM … PIVOT (sum(x) FOR y IN ('a', 'b'))",
+        "UNPIVOT" => "write SELECT * FROM … UNPIVOT (value FOR name IN (a, b))",
+        _ => "write one SELECT (or WITH … SELECT): nothing here writes or configures",
+    };
+    refuse("sql.not_a_query", message, hint)
 }
 
 const SYNTAX_HINT: &str = "correct the statement near that place";

@@ -3,7 +3,7 @@
 use super::build;
 use super::literal::identifier;
 use super::parse::not_a_query;
-use super::refuse::{Walk, ensure, syntax_not_allowed};
+use super::refuse::{Walk, at_node, ensure, syntax_not_allowed};
 use super::scope::Columns;
 use super::walk::Walker;
 use domain::Dialect;
@@ -26,6 +26,10 @@ pub struct Recursive<'c> {
 impl Walker<'_> {
     /// Walks a query and gives the columns of its result, where they are known.
     pub fn query(&mut self, query: &mut Query, recursive: Option<Recursive<'_>>) -> Walk<Columns> {
+        self.query_parts(query, recursive).map_err(|fault| at_node(fault, query))
+    }
+
+    fn query_parts(&mut self, query: &mut Query, recursive: Option<Recursive<'_>>) -> Walk<Columns> {
         let Query {
             with,
             body,

@@ -35,8 +35,9 @@ pub fn at(fault: Fault, span: Span) -> Fault {
     if span.start.line == 0 || fault.span.is_some() { fault } else { fault.at(span.start.line, span.start.column) }
 }
 
+/// Adds the place of a node, unless a part of it has been named already.
 pub fn at_node(fault: Fault, node: &impl Spanned) -> Fault {
-    at(fault, node.span())
+    if fault.span.is_some() { fault } else { at(fault, node.span()) }
 }
 
 pub fn at_ident(fault: Fault, ident: &Ident) -> Fault {

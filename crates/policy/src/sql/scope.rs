@@ -4,17 +4,24 @@
 //! name that certainly means nothing is refused early with suggestions; wherever that is not
 //! certain the engine decides, and the engine only ever sees readable columns.
 
-use super::refuse::{Walk, at_ident, clip, invalid};
+use super::refuse::{Walk, at_ident, clip, invalid, refuse};
 use crate::suggest::did_you_mean;
 use sqlparser::ast::Ident;
+use std::collections::HashSet;
 
 /// The columns of a relation, if they are known.
 pub type Columns = Option<Vec<String>>;
+
+/// Columns that a statement may bring into reach, those of all its tables, CTEs and lists together. `SELECT *, *` of a
+/// CTE that is itself like that doubles them with every step.
+const MAX_COLUMNS: usize = 100_000;
 
 #[derive(Default)]
 pub struct Scopes {
     levels: Vec<Level>,
     ctes: Vec<Cte>,
+    /// Columns brought into reach so far.
+    reached: usize,
 }
 
 #[derive(Default)]
@@ -22,6 +29,8 @@ struct Level {
     relations: Vec<(String, Columns)>,
     /// Names that the level itself gives: select aliases, lambda parameters.
     names: Vec<String>,
+    /// All names of columns, in lowercase: there may be thousands, each looked up thousands of times.
+    columns: HashSet<String>,
     /// Some names of this level are unknown to us.
     open: bool,
 }
@@ -40,14 +49,28 @@ impl Scopes {
         self.levels.pop();
     }
 
-    pub fn add_relation(&mut self, name: &str, columns: Columns) {
+    pub fn add_relation(&mut self, name: &str, columns: Columns) -> Walk {
+        self.reach(&columns)?;
         if let Some(level) = self.levels.last_mut() {
+            level.columns.extend(columns.iter().flatten().map(|c| c.to_ascii_lowercase()));
             level.relations.push((name.to_owned(), columns));
         }
+        Ok(())
+    }
+
+    /// Counts columns that come into reach.
+    pub fn reach(&mut self, columns: &Columns) -> Walk {
+        self.reached += columns.as_ref().map_or(0, Vec::len);
+        if self.reached <= MAX_COLUMNS {
+            return Ok(());
+        }
+        let message = format!("the tables and queries named here have more than {MAX_COLUMNS} columns in all");
+        Err(refuse("sql.too_many_columns", message, "name the columns that you need instead of `*`"))
     }
 
     pub fn add_name(&mut self, name: &str) {
         if let Some(level) = self.levels.last_mut() {
+            level.columns.insert(name.to_ascii_lowercase());
             level.names.push(name.to_owned());
         }
     }
@@ -122,7 +145,8 @@ impl Scopes {
     }
 
     fn is_column(&self, name: &str) -> bool {
-        self.levels.iter().flat_map(Level::known).any(|n| n.eq_ignore_ascii_case(name))
+        let lower = name.to_ascii_lowercase();
+        self.levels.iter().any(|level| level.columns.contains(&lower))
     }
 
     fn unknown(&self, ident: &Ident, written: &str) -> domain::Fault {

@@ -1,7 +1,7 @@
 //! One SELECT: FROM first, so that its names are known to the rest.
 
 use super::literal::identifier;
-use super::refuse::{Walk, ensure, syntax_not_allowed};
+use super::refuse::{Walk, at_node, ensure, syntax_not_allowed};
 use super::scope::Columns;
 use super::walk::Walker;
 use sqlparser::ast::{
@@ -12,6 +12,10 @@ use sqlparser::ast::{
 
 impl Walker<'_> {
     pub(super) fn select(&mut self, select: &mut Select) -> Walk<Columns> {
+        self.select_parts(select).map_err(|fault| at_node(fault, select))
+    }
+
+    fn select_parts(&mut self, select: &mut Select) -> Walk<Columns> {
         let Select {
             select_token: _,
             optimizer_hints,
@@ -51,7 +55,6 @@ impl Walker<'_> {
         for item in from.iter_mut() {
             self.table_with_joins(item)?;
         }
-        self.add_aliases(projection);
         let columns = self.projection(projection)?;
         if let Some(distinct) = distinct {
             self.distinct(distinct)?;
@@ -64,18 +67,16 @@ impl Walker<'_> {
         Ok(columns)
     }
 
-    /// Aliases of the list may be named elsewhere in the SELECT; how widely, the engine says.
-    fn add_aliases(&mut self, projection: &[SelectItem]) {
-        for item in projection {
-            match item {
-                SelectItem::ExprWithAlias { alias, .. } => self.scopes.add_name(&alias.value),
-                SelectItem::Wildcard(options) | SelectItem::QualifiedWildcard(_, options)
-                    if options.opt_rename.is_some() =>
-                {
-                    self.scopes.open();
-                }
-                _ => {}
+    /// Aliases may be named from the next item of the list on; how widely, the engine says.
+    fn add_alias(&mut self, item: &SelectItem) {
+        match item {
+            SelectItem::ExprWithAlias { alias, .. } => self.scopes.add_name(&alias.value),
+            SelectItem::Wildcard(options) | SelectItem::QualifiedWildcard(_, options)
+                if options.opt_rename.is_some() =>
+            {
+                self.scopes.open();
             }
+            _ => {}
         }
     }
 
@@ -111,6 +112,10 @@ impl Walker<'_> {
                 }
                 SelectItem::ExprWithAliases { .. } => return Err(syntax_not_allowed("AS (several aliases)")),
             };
+            self.add_alias(item);
+            if matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..)) {
+                self.scopes.reach(&named)?;
+            }
             columns = columns.zip(named).map(|(mut all, more)| {
                 all.extend(more);
                 all

@@ -4,7 +4,7 @@ use super::build;
 use super::functions::TableFunction;
 use super::literal::{identifier, plain};
 use super::query::{cte_name, renamed};
-use super::refuse::{Walk, at_ident, clip, ensure, invalid, refuse, syntax_not_allowed};
+use super::refuse::{Walk, at_ident, at_node, clip, ensure, invalid, refuse, syntax_not_allowed};
 use super::scope::Columns;
 use super::select::single;
 use super::walk::Walker;
@@ -48,6 +48,10 @@ impl<'a> Walker<'a> {
     }
 
     fn table_factor(&mut self, factor: &mut TableFactor) -> Walk {
+        self.table_kind(factor).map_err(|fault| at_node(fault, factor))
+    }
+
+    fn table_kind(&mut self, factor: &mut TableFactor) -> Walk {
         match factor {
             TableFactor::Table { .. } => self.table(factor),
             TableFactor::Derived { lateral: _, subquery, alias, sample } => {
@@ -119,8 +123,7 @@ impl<'a> Walker<'a> {
             *factor = derived;
             Some(columns)
         };
-        self.scopes.add_relation(&alias.name.value, renamed(columns, &named));
-        Ok(())
+        self.scopes.add_relation(&alias.name.value, renamed(columns, &named))
     }
 
     /// A resource as a subquery over its readable columns and rows.
@@ -178,11 +181,10 @@ impl<'a> Walker<'a> {
         match alias {
             Some(alias) => {
                 let names = self.alias_columns(alias)?;
-                self.scopes.add_relation(&alias.name.value, renamed(columns, &names));
+                self.scopes.add_relation(&alias.name.value, renamed(columns, &names))
             }
             None => self.scopes.add_relation("", columns),
         }
-        Ok(())
     }
 
     fn pivot(&mut self, factor: &mut TableFactor) -> Walk {

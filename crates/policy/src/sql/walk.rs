@@ -72,7 +72,7 @@ impl<'a> Walker<'a> {
     /// Walks one predicate over the given columns.
     pub fn predicate(mut self, expr: &mut Expr, relation: &str, columns: Vec<String>) -> Walk {
         self.scopes.enter();
-        self.scopes.add_relation(relation, Some(columns));
+        self.scopes.add_relation(relation, Some(columns))?;
         self.expr(expr)
     }
 
