@@ -2,11 +2,13 @@
 
 use super::expr::{self, Typed};
 use super::invalid;
+use super::params::Params;
+use super::path::Step;
 use super::scope::{self, Frame, output_name, quote};
 use crate::access::Reader;
 use crate::sql::refuse::clip;
-use domain::plan::{Direction, Expr, OrderItem, SelectItem, SetOp, SetOperation};
-use domain::{Dialect, Fault, FieldType, QueryPlan, Value};
+use domain::plan::{Condition, Direction, Expr, OrderItem, SelectItem, SetOp, SetOperation};
+use domain::{Dialect, Fault, FieldType, QueryPlan};
 
 /// Plans within plans.
 const MAX_PLANS: usize = 8;
@@ -16,11 +18,13 @@ const MAX_ITEMS: usize = 1_000;
 
 pub struct Compiler<'a> {
     pub(super) reader: Reader<'a>,
-    pub params: Vec<Value>,
+    pub params: Params,
     /// The tables of the plans that we are in, outermost first.
     pub(super) frames: Vec<Frame<'a>>,
     plans: usize,
     nesting: usize,
+    /// The part of the plan that is being worked on.
+    pub(super) path: Vec<Step>,
 }
 
 /// A plan written out.
@@ -39,7 +43,7 @@ pub struct OutputColumn {
 
 impl<'a> Compiler<'a> {
     pub fn new(reader: Reader<'a>) -> Self {
-        Self { reader, params: Vec::new(), frames: Vec::new(), plans: 0, nesting: 0 }
+        Self { reader, params: Params::default(), frames: Vec::new(), plans: 0, nesting: 0, path: Vec::new() }
     }
 
     pub(super) fn dialect(&self) -> Dialect {
@@ -70,12 +74,14 @@ impl<'a> Compiler<'a> {
             ));
         }
         let mut frame = Frame { tables: Vec::new() };
-        let from = scope::resource(&self.reader, &plan.from.resource)?;
-        let mut tables = format!("{} AS {}", quote(from.name), quote(plan.from.name()));
-        frame.add(plan.from.name(), from)?;
-        for join in &plan.joins {
-            tables.push_str(&self.join(&mut frame, join)?);
-        }
+        let mut tables = self.key("from", |compiler| {
+            let from = scope::resource(&compiler.reader, &plan.from.resource)?;
+            let written = format!("{} AS {}", quote(from.name), quote(plan.from.name()));
+            frame.add(plan.from.name(), from)?;
+            Ok(written)
+        })?;
+        let joins = self.each("joins", &plan.joins, |compiler, join| compiler.join(&mut frame, join))?;
+        tables.extend(joins);
         self.frames.push(frame);
         self.plans += 1;
         let result = self.select(plan, &tables);
@@ -86,36 +92,41 @@ impl<'a> Compiler<'a> {
 
     fn select(&mut self, plan: &QueryPlan, tables: &str) -> Result<Written, Fault> {
         sizes(plan)?;
-        let groups: Vec<Typed> = plan.group_by.iter().map(|e| self.group(e)).collect::<Result<_, _>>()?;
+        let groups = self.each("group_by", &plan.group_by, Self::group)?;
         let group_sql: Vec<String> = groups.into_iter().map(|g| g.sql).collect();
         let mut aggregated = !plan.group_by.is_empty();
         let mut columns: Vec<OutputColumn> = Vec::new();
-        for item in &plan.select {
-            let typed = self.expr(&item.expr)?;
+        self.each("select", &plan.select, |compiler, item| {
+            let typed = compiler.key("expr", |compiler| compiler.expr(&item.expr))?;
             aggregated |= typed.aggregate;
             columns.push(column(item, typed, &columns)?);
-        }
+            Ok(())
+        })?;
         let mut sql = format!("SELECT {}", if plan.distinct { "DISTINCT " } else { "" });
         sql.push_str(
             &columns.iter().map(|c| format!("{} AS {}", c.sql, quote(&c.name))).collect::<Vec<_>>().join(", "),
         );
         sql.push_str(&format!(" FROM {tables}"));
         if let Some(filter) = &plan.filter {
-            let filter = self.condition(filter)?;
-            if filter.aggregate {
-                return Err(invalid("plan.aggregate_in_where", "an aggregate in `where`", "put it into `having`"));
-            }
-            sql.push_str(&format!(" WHERE {}", filter.sql));
+            sql.push_str(&self.key("where", |compiler| compiler.filter(filter))?);
         }
         sql.push_str(&self.group_clause(plan, &group_sql, &columns, &mut aggregated)?);
         if let Some(set) = &plan.set {
-            sql.push_str(&self.set_operation(set, columns.len())?);
+            sql.push_str(&self.key("set", |compiler| compiler.set_operation(set, columns.len()))?);
         }
         let order = self.order_by(plan, &columns, &group_sql, aggregated)?;
         sql.push_str(&order);
         sql.push_str(&paging(plan, self.dialect()));
         let single_row = aggregated && plan.group_by.is_empty() && plan.set.is_none();
         Ok(Written { sql, columns, single_row })
+    }
+
+    fn filter(&mut self, filter: &Condition) -> Result<String, Fault> {
+        let filter = self.condition(filter)?;
+        if filter.aggregate {
+            return Err(invalid("plan.aggregate_in_where", "an aggregate in `where`", "put it into `having`"));
+        }
+        Ok(format!(" WHERE {}", filter.sql))
     }
 
     fn group(&mut self, expr: &Expr) -> Result<Typed, Fault> {
@@ -137,11 +148,13 @@ impl<'a> Compiler<'a> {
         columns: &[OutputColumn],
         aggregated: &mut bool,
     ) -> Result<String, Fault> {
-        let having = plan.having.as_ref().map(|h| self.condition(h)).transpose()?;
+        let having = plan.having.as_ref().map(|h| self.key("having", |c| c.condition(h))).transpose()?;
         *aggregated |= having.is_some();
         if *aggregated {
-            plan.select.iter().try_for_each(|item| self.grouped(&item.expr, groups))?;
-            plan.having.iter().try_for_each(|having| self.grouped_condition(having, groups))?;
+            self.each("select", &plan.select, |compiler, item| compiler.grouped(&item.expr, groups))?;
+            if let Some(having) = &plan.having {
+                self.key("having", |compiler| compiler.grouped_condition(having, groups))?;
+            }
         }
         let mut sql = String::new();
         if !groups.is_empty() {
@@ -162,7 +175,7 @@ impl<'a> Compiler<'a> {
         let SetOperation { op, all, plan } = set;
         // An arm does not see the tables of the plan beside it.
         let beside = self.frames.pop();
-        let arm = self.plan(plan);
+        let arm = self.key("plan", |compiler| compiler.plan(plan));
         self.frames.extend(beside);
         let arm = arm?;
         if arm.columns.len() != width {
@@ -191,12 +204,11 @@ impl<'a> Compiler<'a> {
         groups: &[String],
         aggregated: bool,
     ) -> Result<String, Fault> {
-        let mut items = Vec::new();
-        for OrderItem { expr, dir } in &plan.order_by {
-            let key = self.order_key(plan, expr, columns, groups, aggregated)?;
+        let items = self.each("order_by", &plan.order_by, |compiler, OrderItem { expr, dir }| {
+            let key = compiler.key("expr", |c| c.order_key(plan, expr, columns, groups, aggregated))?;
             let direction = if *dir == Direction::Desc { "DESC" } else { "ASC" };
-            items.push(format!("{key} {direction} NULLS LAST"));
-        }
+            Ok(format!("{key} {direction} NULLS LAST"))
+        })?;
         Ok(if items.is_empty() { String::new() } else { format!(" ORDER BY {}", items.join(", ")) })
     }
 

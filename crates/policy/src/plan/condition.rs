@@ -13,28 +13,28 @@ const MAX_LIST: usize = 1_000;
 impl Compiler<'_> {
     pub(super) fn condition(&mut self, condition: &Condition) -> Result<Typed, Fault> {
         self.nested(|compiler| match condition {
-            Condition::And(all) => compiler.combined(all, " AND "),
-            Condition::Or(any) => compiler.combined(any, " OR "),
+            Condition::And(all) => compiler.combined("and", all, " AND "),
+            Condition::Or(any) => compiler.combined("or", any, " OR "),
             Condition::Not(inner) => {
-                let inner = compiler.condition(inner)?;
+                let inner = compiler.key("not", |c| c.condition(inner))?;
                 Ok(Typed { sql: format!("(NOT {})", inner.sql), ..inner })
             }
-            Condition::Test(test) => compiler.test(test),
-            Condition::IsNull(expr) => compiler.null_test(expr, "IS NULL"),
-            Condition::IsNotNull(expr) => compiler.null_test(expr, "IS NOT NULL"),
+            Condition::Test(test) => compiler.key("test", |c| c.test(test)),
+            Condition::IsNull(expr) => compiler.key("is_null", |c| c.null_test(expr, "IS NULL")),
+            Condition::IsNotNull(expr) => compiler.key("is_not_null", |c| c.null_test(expr, "IS NOT NULL")),
             Condition::Exists(plan) => {
-                let sub = compiler.plan(plan)?;
+                let sub = compiler.key("exists", |c| c.plan(plan))?;
                 Ok(truth(format!("EXISTS ({})", sub.sql), false))
             }
         })
     }
 
-    fn combined(&mut self, conditions: &[Condition], word: &str) -> Result<Typed, Fault> {
+    fn combined(&mut self, key: &'static str, conditions: &[Condition], word: &str) -> Result<Typed, Fault> {
         if conditions.is_empty() || conditions.len() > MAX_LIST {
             let message = format!("`and` and `or` take 1 to {MAX_LIST} conditions");
             return Err(invalid("plan.condition", message, "leave an empty one out"));
         }
-        let parts: Vec<Typed> = conditions.iter().map(|c| self.condition(c)).collect::<Result<_, _>>()?;
+        let parts = self.each(key, conditions, Self::condition)?;
         let aggregate = parts.iter().any(|p| p.aggregate);
         let sql: Vec<String> = parts.into_iter().map(|p| p.sql).collect();
         Ok(truth(format!("({})", sql.join(word)), aggregate))
@@ -47,18 +47,24 @@ impl Compiler<'_> {
 
     fn test(&mut self, test: &Test) -> Result<Typed, Fault> {
         let Test { left, op, right } = test;
-        let mut left = self.expr(left)?;
+        let mut left = self.key("left", |c| c.expr(left))?;
         suits(*op, left.kind)?;
         left.sql = self.instant(&left);
-        let (sql, aggregate) = match (op, right) {
-            (Operator::In | Operator::NotIn, Operand::List(values)) => (self.in_list(&left, *op, values)?, false),
-            (Operator::In | Operator::NotIn, Operand::Plan(plan)) => (self.in_plan(&left, *op, plan)?, false),
-            (Operator::Between, Operand::List(ends)) => (self.between(&left, ends)?, false),
+        let (sql, aggregate) = self.key("right", |compiler| compiler.right_side(&left, *op, right))?;
+        Ok(truth(sql, left.aggregate || aggregate))
+    }
+
+    /// The whole test, and whether the right side has an aggregate in it.
+    fn right_side(&mut self, left: &Typed, op: Operator, right: &Operand) -> Result<(String, bool), Fault> {
+        Ok(match (op, right) {
+            (Operator::In | Operator::NotIn, Operand::List(values)) => (self.in_list(left, op, values)?, false),
+            (Operator::In | Operator::NotIn, Operand::Plan(plan)) => (self.in_plan(left, op, plan)?, false),
+            (Operator::Between, Operand::List(ends)) => (self.between(left, ends)?, false),
             (Operator::Like | Operator::ILike, Operand::Value(Value::Text(pattern))) => {
-                (self.like(&left, *op, pattern), false)
+                (self.like(left, op, pattern), false)
             }
             (Operator::In | Operator::NotIn | Operator::Between | Operator::Like | Operator::ILike, _) => {
-                let message = format!("`{}` does not go with that right side", word(*op));
+                let message = format!("`{}` does not go with that right side", word(op));
                 return Err(invalid(
                     "plan.operand",
                     message,
@@ -67,7 +73,7 @@ impl Compiler<'_> {
             }
             (_, Operand::Value(value)) => {
                 let right = self.value_for(value, left.kind)?;
-                (format!("({} {} {right})", left.sql, word(*op)), false)
+                (format!("({} {} {right})", left.sql, word(op)), false)
             }
             (_, other) => {
                 let right = self.right(other)?;
@@ -79,10 +85,9 @@ impl Compiler<'_> {
                         "compare values of one type",
                     ));
                 }
-                (format!("({} {} {})", left.sql, word(*op), self.instant(&right)), right.aggregate)
+                (format!("({} {} {})", left.sql, word(op), self.instant(&right)), right.aggregate)
             }
-        };
-        Ok(truth(sql, left.aggregate || aggregate))
+        })
     }
 
     /// SQLite keeps timestamps as text in several ISO forms (`T` or a space, with a zone or without):

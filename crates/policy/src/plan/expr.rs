@@ -26,15 +26,15 @@ impl Compiler<'_> {
             Expr::Arithmetic(arithmetic) => compiler.arithmetic(arithmetic),
             Expr::DateTrunc(DateTrunc { unit, of }) => {
                 let kind = if *unit == DateUnit::Hour { FieldType::Timestamp } else { FieldType::Date };
-                let Typed { sql, aggregate, .. } = compiler.date(of)?;
+                let Typed { sql, aggregate, .. } = compiler.inside("date_trunc", "of", |c| c.date(of))?;
                 Ok(Typed { sql: dates::trunc(compiler.dialect(), *unit, &sql), kind, aggregate })
             }
             Expr::Extract(Extract { part, of }) => {
-                let Typed { sql, aggregate, .. } = compiler.date(of)?;
+                let Typed { sql, aggregate, .. } = compiler.inside("extract", "of", |c| c.date(of))?;
                 Ok(Typed { sql: dates::extract(compiler.dialect(), *part, &sql), kind: FieldType::Integer, aggregate })
             }
             Expr::Case(case) => compiler.case(case),
-            Expr::Plan(plan) => compiler.scalar_plan(plan),
+            Expr::Plan(plan) => compiler.key("plan", |c| c.scalar_plan(plan)),
         })
     }
 
@@ -69,7 +69,7 @@ impl Compiler<'_> {
             }
             return typed("count(*)".to_owned(), FieldType::Integer);
         };
-        let of = self.expr(of)?;
+        let of = self.inside("aggregate", "of", |c| c.expr(of))?;
         if of.aggregate {
             return Err(invalid("plan.aggregate", format!("`{word}` of an aggregate"), "aggregate in a subplan first"));
         }
@@ -95,7 +95,8 @@ impl Compiler<'_> {
 
     fn arithmetic(&mut self, arithmetic: &Arithmetic) -> Result<Typed, Fault> {
         let Arithmetic { op, left, right } = arithmetic;
-        let (left, right) = (self.expr(left)?, self.expr(right)?);
+        let left = self.inside("arithmetic", "left", |c| c.expr(left))?;
+        let right = self.inside("arithmetic", "right", |c| c.expr(right))?;
         for side in [&left, &right] {
             if !side.kind.is_numeric() {
                 let message = format!("arithmetic with a value of type `{}`", kind_word(side.kind));
@@ -144,14 +145,18 @@ impl Compiler<'_> {
         let mut sql = String::from("CASE");
         let mut result: Option<Typed> = None;
         let mut aggregate = false;
-        for CaseWhen { condition, then } in when {
-            let (condition, then) = (self.condition(condition)?, self.expr(then)?);
-            sql.push_str(&format!(" WHEN {} THEN {}", condition.sql, then.sql));
-            aggregate |= condition.aggregate || then.aggregate;
-            result = Some(common(result, then)?);
-        }
+        self.key("case", |compiler| {
+            compiler.each("when", when, |compiler, CaseWhen { condition, then }| {
+                let condition = compiler.key("if", |c| c.condition(condition))?;
+                let then = compiler.key("then", |c| c.expr(then))?;
+                sql.push_str(&format!(" WHEN {} THEN {}", condition.sql, then.sql));
+                aggregate |= condition.aggregate || then.aggregate;
+                result = Some(common(result.take(), then)?);
+                Ok(())
+            })
+        })?;
         if let Some(otherwise) = otherwise {
-            let otherwise = self.expr(otherwise)?;
+            let otherwise = self.inside("case", "else", |c| c.expr(otherwise))?;
             sql.push_str(&format!(" ELSE {}", otherwise.sql));
             aggregate |= otherwise.aggregate;
             result = Some(common(result, otherwise)?);

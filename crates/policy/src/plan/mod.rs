@@ -9,7 +9,9 @@ mod dates;
 mod expr;
 mod group;
 mod join;
+mod params;
 mod parse;
+mod path;
 mod scope;
 mod values;
 
@@ -27,8 +29,10 @@ pub struct Compiled {
 /// Validates a plan for this caller and writes it as SQL.
 pub fn compile(reader: Reader<'_>, plan: &QueryPlan) -> Result<Compiled, Fault> {
     let mut compiler = compile::Compiler::new(reader);
-    let sql = compiler.plan(plan)?.sql;
-    Ok(Compiled { sql, params: compiler.params })
+    match compiler.plan(plan) {
+        Ok(written) => Ok(Compiled { sql: written.sql, params: compiler.params.into_values() }),
+        Err(fault) => Err(compiler.located(fault)),
+    }
 }
 
 /// A plan that is well formed and still wrong.

@@ -8,13 +8,10 @@ use domain::{Dialect, Fault, FieldType, Value};
 use jiff::civil::{Date, DateTime, Time};
 
 impl Compiler<'_> {
-    /// The placeholder of a value; equal values share one, so that equal expressions stay equal.
+    /// The placeholder of a value.
     pub(super) fn bind(&mut self, value: Value) -> String {
-        let place = self.params.iter().position(|known| *known == value).unwrap_or_else(|| {
-            self.params.push(value);
-            self.params.len() - 1
-        });
-        placeholder(self.dialect(), place + 1)
+        let number = self.params.number(value);
+        placeholder(self.dialect(), number)
     }
 
     /// A value as it must be written beside something of that type.
