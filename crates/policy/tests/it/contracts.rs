@@ -1,6 +1,7 @@
 //! Contract files: what is read, what is refused, what a role is told.
 
 use crate::fixture::{cases, policy, source, text};
+use crate::promise::{self, house};
 use domain::Dialect;
 use policy::Policy;
 
@@ -36,6 +37,19 @@ fn whole_contracts_are_read() {
         assert!(SMALL.contains(from), "{case}");
         load("t.yaml", &SMALL.replace(from, to)).unwrap_or_else(|e| panic!("{case}\n{e:#?}"));
     }
+}
+
+#[test]
+fn predicates_are_read_whole_or_refused() {
+    let (good, bad) = (cases("cases/predicate/accept/all.txt"), cases("cases/predicate/reject/all.txt"));
+    for predicate in &good {
+        house::with_rows(predicate).unwrap_or_else(|e| panic!("{predicate}\n{e:#?}"));
+        promise::predicate(predicate);
+    }
+    let passed: Vec<&String> = bad.iter().filter(|predicate| house::with_rows(predicate).is_ok()).collect();
+    bad.iter().for_each(|predicate| promise::predicate(predicate));
+    testkit::tally("policy", "row predicates refused", bad.len(), "escapes", passed.len());
+    assert!(passed.is_empty(), "{passed:#?}");
 }
 
 #[test]

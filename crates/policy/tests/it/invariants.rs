@@ -1,53 +1,9 @@
 //! What must hold of any text: no crash, no escape, no rendering that reads back as something else.
 
-use crate::fixture::{agent, analyst, cases, policy, source, sql_as};
-use domain::{Caller, Dialect, Fault, Limits, Proposal, SourceSchema};
-use policy::Policy;
+use crate::fixture::{analyst, cases, sql_as};
+use crate::{grammar, promise};
+use domain::Dialect;
 use proptest::prelude::*;
-
-struct House {
-    policy: Policy,
-    sources: [SourceSchema; 2],
-    callers: [Caller; 2],
-}
-
-thread_local! {
-    static HOUSE: House = House {
-        policy: policy(),
-        sources: [source(Dialect::DuckDb), source(Dialect::Sqlite)],
-        callers: [analyst(), agent()],
-    };
-}
-
-/// Checks a text as everybody over everything, and looks at what was accepted.
-fn holds(text: &str) {
-    HOUSE.with(|house| {
-        for source in &house.sources {
-            for caller in &house.callers {
-                let proposal = Proposal::Sql { source: "crm".to_owned(), text: text.to_owned() };
-                match house.policy.check(caller, source, &proposal, &Limits::default()) {
-                    Ok(approved) => reads_only_what_is_granted(&approved, caller),
-                    Err(fault) => assert_ne!(fault.code, "sql.roundtrip", "{text}"),
-                }
-            }
-        }
-    });
-}
-
-fn reads_only_what_is_granted(approved: &policy::Approved, caller: &Caller) {
-    let sql = approved.sql();
-    assert!(approved.tables().iter().all(|t| ["cases", "clients", "offices"].contains(&t.as_str())), "{sql}");
-    // Every table is read by its full name, and only inside the subquery that we made of it.
-    let reads = sql.matches("FROM \"main\".\"").count();
-    assert_eq!(reads, sql.matches("\"main\".").count(), "{sql}");
-    for table in ["tbl_payments", "audit_log"] {
-        assert!(!sql.contains(&format!("\"main\".\"{table}\"")), "{sql}");
-    }
-    if caller.role == "agent" {
-        let cases = sql.matches("\"main\".\"cases\"").count();
-        assert_eq!(cases, sql.matches("\"main\".\"cases\" WHERE (owner = ").count(), "{sql}");
-    }
-}
 
 /// Words that queries are made of, hidden and forbidden ones among them.
 const WORDS: &[&str] = &[
@@ -154,7 +110,7 @@ const WORDS: &[&str] = &[
 ];
 
 fn soup() -> impl Strategy<Value = String> {
-    prop::collection::vec(prop::sample::select(WORDS), 1..40).prop_map(|words| format!("SELECT {}", words.join(" ")))
+    prop::collection::vec(prop::sample::select(WORDS), 1..40).prop_map(|words| words.join(" "))
 }
 
 /// An accepted query with one to four of its words dropped, doubled, moved or replaced.
@@ -185,82 +141,41 @@ proptest! {
 
     #[test]
     fn any_text_is_answered(text in "\\PC{0,200}") {
-        holds(&text);
-        holds(&format!("SELECT {text} FROM cases"));
-        let _ = policy::parse_plan(&text);
-        let _ = Policy::load([("t.yaml".to_owned(), text)]);
+        promise::sql(&text);
+        promise::sql(&format!("SELECT {text} FROM cases"));
+        promise::plan(&text);
+        promise::predicate(&text);
+        promise::contract(&text);
     }
 
     #[test]
     fn any_bytes_in_quotes_stay_in_quotes(text in "[a'\"\\\\;\\-/*\u{0}\u{202e}é ]{0,30}") {
         let literal = format!("'{}'", text.replace('\'', "''"));
-        holds(&format!("SELECT {literal}, id FROM cases WHERE owner = {literal} AND status LIKE {literal}"));
-        holds(&format!("SELECT id AS \"{}\" FROM cases", text.replace('"', "\"\"")));
+        promise::sql(&format!("SELECT {literal}, id FROM cases WHERE owner = {literal} AND status LIKE {literal}"));
+        promise::sql(&format!("SELECT id AS \"{}\" FROM cases", text.replace('"', "\"\"")));
+        promise::predicate(&format!("owner = {literal} OR status LIKE {literal}"));
     }
 
     #[test]
-    fn words_in_any_order_reach_nothing_else(text in soup()) {
-        holds(&text);
+    fn words_in_any_order_reach_nothing_else(words in soup()) {
+        promise::sql(&format!("SELECT {words}"));
+        promise::predicate(&words);
     }
 
     #[test]
     fn changed_queries_reach_nothing_else(text in mutated()) {
-        holds(&text);
+        promise::sql(&text);
     }
 }
 
-#[test]
-fn hostile_sizes_are_refused() {
-    let nested = |open: &str, close: &str, n: usize| format!("SELECT {}1{}", open.repeat(n), close.repeat(n));
-    for text in [
-        nested("(", ")", 50_000),
-        nested("(", ")", 5_000),
-        nested("[", "]", 5_000),
-        nested("(SELECT ", ")", 2_000),
-        nested("CASE WHEN 1 THEN ", " END", 1_000),
-        nested("abs(", ")", 3_000),
-        nested("NOT ", "", 10_000),
-        nested("- ", "", 10_000),
-        nested("INTERVAL ", "", 5_000),
-        nested("1+", "", 30_000),
-        nested("", "::int", 10_000),
-        nested("", " IS DISTINCT FROM 1", 3_000),
-        nested("", " UNION SELECT 1", 4_000),
-        nested("", " UNION SELECT id FROM cases WHERE is_urgent", 1_200),
-        nested("", " OR 1 = 1", 5_000),
-        format!("SELECT * FROM {}clients", "(".repeat(20_000)),
-        format!("SELECT * FROM {}clients", "(".repeat(45)),
-        "CASE ".repeat(12_000),
-        "(".repeat(60_000),
-        format!("SELECT '{}'", "x".repeat(100_000)),
-        "SELECT 1\0".to_owned(),
-    ] {
-        let fault = sql_as(&analyst(), Dialect::DuckDb, &text).map(drop).unwrap_err();
-        let codes = ["sql.too_deep", "sql.too_long", "sql.too_many_tables", "sql.syntax", "sql.not_a_query"];
-        assert!(codes.contains(&fault.code.as_str()), "{fault}");
-        assert!(fault.message.len() < 400, "the refusal repeats the attack");
-    }
-}
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-#[test]
-fn long_but_flat_queries_pass() {
-    for text in [
-        format!("SELECT {} FROM clients", vec!["id"; 10_000].join(", ")),
-        format!(
-            "SELECT id FROM cases WHERE client_id IN ({})",
-            (0..5_000).map(|n| n.to_string()).collect::<Vec<_>>().join(",")
-        ),
-        format!("SELECT id FROM cases WHERE {}", vec!["status = 'x'"; 400].join(" OR ")),
-        format!("SELECT {}1", "1 + ".repeat(1_500)),
-    ] {
-        sql_as(&analyst(), Dialect::DuckDb, &text).unwrap();
-    }
-}
-
-#[test]
-fn look_alikes_are_other_names() {
-    for name in ["саses", "clients\u{200b}", "\u{202e}clients", "ｃlients"] {
-        let refused: Fault = sql_as(&analyst(), Dialect::DuckDb, &format!("SELECT id FROM \"{name}\"")).unwrap_err();
-        assert_eq!(refused.code, "sql.unknown_table");
+    #[test]
+    fn written_queries_pass(text in grammar::query()) {
+        for dialect in [Dialect::DuckDb, Dialect::Sqlite] {
+            sql_as(&analyst(), dialect, &text).unwrap_or_else(|fault| panic!("{text}\n    {fault}"));
+        }
+        promise::sql(&text);
     }
 }

@@ -5,7 +5,11 @@
 mod access;
 mod contracts;
 mod fixture;
+mod grammar;
 mod invariants;
+mod nasty;
 mod plans;
+#[path = "../promise/mod.rs"]
+mod promise;
 mod sealed;
 mod sql;

@@ -1,6 +1,7 @@
 //! Plans: what they compile to in each dialect, and how wrong ones are refused.
 
 use crate::fixture::{agent, analyst, path, plan_as, text};
+use crate::promise;
 use domain::{Dialect, Kind};
 
 /// A file of plans: a line `# name` (in reject files `# name: code`), then JSON up to the next such line.
@@ -18,8 +19,10 @@ fn plans(relative: &str) -> Vec<(String, String)> {
 
 #[test]
 fn plans_compile_to_both_dialects() {
-    let mut shown = String::new();
+    let (mut shown, mut tried) = (String::new(), 0);
     for (name, json) in plans("cases/plan/accept/both.txt") {
+        promise::plan(&json);
+        tried += 1;
         shown.push_str(&format!("# {name}\n"));
         for (dialect, label) in [(Dialect::DuckDb, "duckdb"), (Dialect::Sqlite, "sqlite")] {
             let approved =
@@ -31,6 +34,7 @@ fn plans_compile_to_both_dialects() {
         }
         shown.push('\n');
     }
+    testkit::tally("policy", "good plans accepted", tried, "false refusals", 0);
     insta::with_settings!({ snapshot_path => path("snapshots"), prepend_module_to_snapshot => false, omit_expression => true }, {
         insta::assert_snapshot!("plans", shown);
     });
@@ -49,17 +53,28 @@ fn outline(sql: &str) -> String {
     short + rest
 }
 
+/// The rule, the offending part with its path, and what would be allowed.
 #[test]
 fn wrong_plans_are_refused_with_their_code() {
+    let (mut told, mut tried) = (String::new(), 0);
     for (name, json) in plans("cases/plan/reject/both.txt") {
+        promise::plan(&json);
+        tried += 1;
         let (name, code) = name.split_once(": ").unwrap();
         for dialect in [Dialect::DuckDb, Dialect::Sqlite] {
-            match plan_as(&analyst(), dialect, &json) {
-                Err(fault) => assert_eq!((fault.code.as_str(), fault.kind), (code, Kind::Invalid), "{name}: {fault}"),
-                Ok(approved) => panic!("{name} passed as {}", approved.sql()),
+            let fault =
+                plan_as(&analyst(), dialect, &json).map(|a| panic!("{name} passed as {}", a.sql())).unwrap_err();
+            assert_eq!((fault.code.as_str(), fault.kind), (code, Kind::Invalid), "{name}: {fault}");
+            assert!(fault.message.starts_with("`plan"), "{name} does not say where: {fault}");
+            if dialect == Dialect::DuckDb {
+                told.push_str(&format!("{name}\n    {fault}\n    {}\n", fault.hint));
             }
         }
     }
+    testkit::tally("policy", "wrong plans refused", tried, "escapes", 0);
+    insta::with_settings!({ snapshot_path => path("snapshots"), prepend_module_to_snapshot => false, omit_expression => true }, {
+        insta::assert_snapshot!("plan_refusals", told);
+    });
 }
 
 #[test]
@@ -98,7 +113,7 @@ fn the_place_of_a_mistake_is_named() {
 {
   "kind": "invalid",
   "code": "plan.unknown_column",
-  "message": "unknown column `ownr`",
+  "message": "`plan.select[0].expr`: unknown column `ownr`",
   "hint": "did you mean `owner`?"
 }
 "#);

@@ -1,7 +1,9 @@
 //! SQL text: what must pass, what must not, and what comes out.
 
-use crate::fixture::{admin, agent, analyst, cases, policy, source, sql_as};
-use domain::{Caller, Dialect, Kind, Limits, Proposal, Value};
+use crate::fixture::{admin, agent, analyst, cases, path, sql_as};
+use crate::promise;
+use domain::{Caller, Dialect, Kind, Value};
+use std::collections::BTreeSet;
 
 const BOTH: [(Dialect, &str); 2] = [(Dialect::DuckDb, "duckdb"), (Dialect::Sqlite, "sqlite")];
 
@@ -12,37 +14,52 @@ fn files(kind: &str, dialect: &str) -> [String; 2] {
 
 #[test]
 fn good_queries_pass() {
-    let (policy, limits, caller) = (policy(), Limits::default(), analyst());
-    let mut refused = Vec::new();
+    let (mut tried, mut refused) = (0, Vec::new());
     for (dialect, name) in BOTH {
-        let source = source(dialect);
         for text in files("accept", name).iter().flat_map(|file| cases(file)) {
-            let proposal = Proposal::Sql { source: "crm".to_owned(), text: text.clone() };
-            if let Err(fault) = policy.check(&caller, &source, &proposal, &limits) {
+            tried += 1;
+            if let Err(fault) = sql_as(&analyst(), dialect, &text) {
                 refused.push(format!("{name}: {text}\n    {fault} (hint: {})", fault.hint));
             }
+            promise::sql(&text);
         }
     }
+    testkit::tally("policy", "good statements accepted", tried, "false refusals", refused.len());
     assert!(refused.is_empty(), "refused by mistake:\n{}", refused.join("\n"));
 }
 
+/// The rule, the offending part with its place, and what would be allowed.
 #[test]
 fn bad_queries_are_refused_with_their_code() {
-    let (policy, limits, caller) = (policy(), Limits::default(), analyst());
-    let mut wrong = Vec::new();
+    let (mut tried, mut escaped, mut wrong, mut told) = (0, 0, Vec::new(), BTreeSet::new());
     for (dialect, name) in BOTH {
-        let source = source(dialect);
         for case in files("reject", name).iter().flat_map(|file| cases(file)) {
             let (code, text) = case.split_once(" | ").unwrap();
-            let proposal = Proposal::Sql { source: "crm".to_owned(), text: text.to_owned() };
-            match policy.check(&caller, &source, &proposal, &limits) {
-                Err(fault) if fault.code == code => assert!(!fault.hint.is_empty()),
+            tried += 1;
+            match sql_as(&analyst(), dialect, text) {
+                Err(fault) if fault.code == code => {
+                    let place = fault.span.map_or("-".to_owned(), |span| format!("{}:{}", span.line, span.column));
+                    // Nothing has no place.
+                    if place == "-" && code != "sql.empty" {
+                        wrong.push(format!("{name}: {text}\n    {fault} does not say where"));
+                    }
+                    told.insert((text.to_owned(), format!("{place} {fault}\n    {}", fault.hint)));
+                }
                 Err(fault) => wrong.push(format!("{name}: {text}\n    {fault}, expected {code}")),
-                Ok(approved) => wrong.push(format!("{name}: {text}\n    passed as {}", approved.sql())),
+                Ok(approved) => {
+                    escaped += 1;
+                    wrong.push(format!("{name}: {text}\n    passed as {}", approved.sql()));
+                }
             }
+            promise::sql(text);
         }
     }
+    testkit::tally("policy", "hostile statements refused", tried, "escapes", escaped);
     assert!(wrong.is_empty(), "not refused as expected:\n{}", wrong.join("\n"));
+    let told: Vec<String> = told.iter().map(|(text, refusal)| format!("{text}\n    {refusal}")).collect();
+    insta::with_settings!({ snapshot_path => path("snapshots"), prepend_module_to_snapshot => false, omit_expression => true }, {
+        insta::assert_snapshot!("refusals", told.join("\n"));
+    });
 }
 
 fn compiled(caller: &Caller, text: &str) -> String {
