@@ -3,6 +3,7 @@
 PORT ?= 8080
 DATA ?= data
 CARGO ?= cargo
+FUZZ_SECONDS ?= 600
 # A clean clone (CI) keeps its build in the user's cache, so that a second run is fast.
 ifdef CI
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gatehouse/target
@@ -10,7 +11,7 @@ endif
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 TALLY := $(abspath $(TARGET))/tally
 
-.PHONY: help run build test lint unit bench deps duckdb release clean
+.PHONY: help run build test lint unit bench fuzz deps duckdb release clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -36,6 +37,15 @@ unit: duckdb
 
 bench: deps duckdb ## figures, as ratios measured in one run
 	@$(CARGO) bench --locked -p gatehouse
+
+FUZZ = cd fuzz && $(CARGO) +nightly fuzz run -s none
+FUZZ_FLAGS = -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1
+
+fuzz: ## policy against fuzzers, $(FUZZ_SECONDS) seconds each; needs nightly Rust and cargo-fuzz
+	$(FUZZ) sql -- $(FUZZ_FLAGS) -dict=sql.dict
+	$(FUZZ) plan -- $(FUZZ_FLAGS) -dict=plan.dict
+	$(FUZZ) predicate -- $(FUZZ_FLAGS) -dict=sql.dict
+	$(FUZZ) contract -- $(FUZZ_FLAGS) -dict=contract.dict
 
 deps: ## install missing system packages
 	@scripts/deps
