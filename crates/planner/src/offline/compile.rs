@@ -6,7 +6,7 @@ use super::nest::{self, Semi};
 use super::output::{Names, Output, bucket, expr};
 use super::query::{BoundBy, BoundFilter, BoundKey, BoundOrder, Item, Query, Test, Trouble};
 use super::shape::{Shape, settle, shape};
-use domain::QueryPlan;
+use domain::{QueryPlan, Value};
 use domain::plan::{AggregateFn, Condition, Direction, Expr, Join, JoinKind, JoinOn, OrderItem, SelectItem};
 
 /// Rows of a bare listing: nobody reads more of them in a chat.
@@ -95,8 +95,10 @@ impl Compiler<'_> {
             }
         }
         for filter in &query.filters {
-            if let Test::Having(_, thing, ..) = &filter.test {
-                tables.push(thing.table(self.catalog));
+            match &filter.test {
+                Test::Having(_, thing, ..) => tables.push(thing.table(self.catalog)),
+                Test::HavingRows(..) => tables.push(filter.table),
+                _ => {}
             }
         }
         tables
@@ -162,7 +164,7 @@ impl Compiler<'_> {
     ) -> Result<Option<Condition>, Trouble> {
         let mut all = Vec::new();
         for filter in query.filters.iter().filter(|f| joined.contains(f.table)) {
-            if !matches!(filter.test, Test::Having(..) | Test::Related(_)) {
+            if !matches!(filter.test, Test::Having(..) | Test::HavingRows(..) | Test::Related(_)) {
                 all.push(self.condition(filter, names)?);
             }
         }
@@ -179,9 +181,16 @@ impl Compiler<'_> {
     fn having(&self, query: &Query, output: &Output<'_>) -> Result<Option<Condition>, Trouble> {
         let mut all = Vec::new();
         for filter in &query.filters {
-            if let Test::Having(function, thing, op, value) = &filter.test {
-                let left = output.aggregate(*function, *thing)?;
-                all.push(super::conditions::test(left, *op, value.clone()));
+            match &filter.test {
+                Test::Having(function, thing, op, value) => {
+                    let left = output.aggregate(*function, *thing)?;
+                    all.push(super::conditions::test(left, *op, value.clone()));
+                }
+                Test::HavingRows(op, n) => {
+                    let n = Value::Int(i64::try_from(*n).unwrap_or(i64::MAX));
+                    all.push(super::conditions::test(output.count(filter.table)?, *op, n));
+                }
+                _ => {}
             }
         }
         Ok(and(all))

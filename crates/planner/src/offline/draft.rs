@@ -72,13 +72,15 @@ pub(crate) enum Asked {
         brief: bool,
     },
     CountRows(TableId),
+    /// "and how many there are": of the rows that are asked for.
+    CountThem,
     CountDistinct(Noun),
     Aggregate(AggregateFn, Noun),
 }
 
 impl Asked {
     pub fn is_aggregate(&self) -> bool {
-        matches!(self, Self::CountRows(_) | Self::CountDistinct(_) | Self::Aggregate(..))
+        matches!(self, Self::CountRows(_) | Self::CountThem | Self::CountDistinct(_) | Self::Aggregate(..))
     }
 }
 
@@ -171,6 +173,12 @@ pub(crate) enum Filter {
     Missing {
         column: Noun,
         present: bool,
+    },
+    /// Groups of so many rows: "majors with more than 3 students".
+    Rows {
+        table: Option<TableId>,
+        op: Operator,
+        n: u64,
     },
     Related {
         table: TableId,

@@ -27,6 +27,13 @@ const LINKING: &str = "\
     sell sells situated sold stored submitted taught teach teaches use used uses using went work worked working \
     works write written wrote";
 
+/// Stems of verbs for a change of state: where the data does not know them, leaving them out would
+/// answer another question ("orders cancelled in Germany").
+const CHANGES: &str = "\
+    abandon accept activ approv archiv ban block cancel churn close complet decline delay delet deliv die discontinu \
+    discount dismiss drop escal expir fail fire graduat hire leav left lose lost miss open paid pay pend qualifi quit \
+    reject refund renew resign resolv retir return ship start stop suspend termin unsubscrib upgrad void win won";
+
 /// What abbreviations in names of tables and columns stand for.
 const ABBREVIATIONS: &[(&str, &[&str])] = &[
     ("acct", &["account"]),
@@ -71,6 +78,12 @@ pub(crate) fn is_stop(lower: &str) -> bool {
 pub(crate) fn is_linking(lower: &str) -> bool {
     static WORDS: Words = LazyLock::new(|| LINKING.split_whitespace().collect());
     WORDS.contains(lower)
+}
+
+/// Whether a word, by its stem, says that something changed.
+pub(crate) fn is_change(stem: &str) -> bool {
+    static WORDS: Words = LazyLock::new(|| CHANGES.split_whitespace().collect());
+    WORDS.contains(stem) || WORDS.contains(stem.trim_end_matches('e'))
 }
 
 /// The full words of an abbreviation; the word itself where it is none.

@@ -44,6 +44,7 @@ fn explained(index: &Index, span: &Span) -> ExplainedSpan {
             (format!("measured by {}", measures.join(" or ")), 1.0)
         }
         Meaning::Stop => ("carries no condition".to_owned(), 1.0),
+        Meaning::Verb => ("a verb".to_owned(), 0.5),
         Meaning::Unknown => ("unknown".to_owned(), 0.0),
     };
     ExplainedSpan { text: span.text.clone(), meanings: span.meanings.iter().map(meaning).collect() }

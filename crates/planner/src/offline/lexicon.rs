@@ -2,7 +2,8 @@
 
 use super::catalog::{Catalog, ColumnId, ColumnKind, TableId, singular};
 use super::english::{expand, is_stop};
-use super::text::{split_name, stem};
+use super::relations::related;
+use super::text::{Shape, Token, split_name, stem};
 use super::thesaurus::synonyms;
 use domain::SourceSchema;
 use std::collections::HashMap;
@@ -25,6 +26,8 @@ pub(crate) mod weight {
     pub const THESAURUS: f32 = 0.7;
     /// Another word of a name: `created` for `created_at`.
     pub const PART: f32 = 0.6;
+    /// Lost when another word of the same meaning was used.
+    pub const RELATED: f32 = 0.8;
     pub const DESCRIPTION: f32 = 0.45;
     /// Lost when only the stem is the same.
     pub const INFLECTED: f32 = 0.85;
@@ -107,6 +110,27 @@ impl Lexicon {
         let entries = near.filter_map(|(_, key)| self.entries.get(key)).flatten();
         let trusted = entries.filter(|e| e.weight >= weight::NOUN);
         trusted.map(|e| (e.target, e.weight * weight::MISSPELT)).collect()
+    }
+
+    /// What a phrase may name if one of its words is replaced by a word of the same meaning.
+    pub fn related(&self, words: &[Token]) -> Vec<(Target, f32)> {
+        let mut found = Vec::new();
+        for (at, word) in words.iter().enumerate() {
+            if word.shape != Shape::Word || is_stop(&word.lower) {
+                continue;
+            }
+            for (other, score) in related(&word.lower) {
+                let mut stems: Vec<String> = words.iter().map(|t| t.stem.clone()).collect();
+                if let Some(slot) = stems.get_mut(at) {
+                    *slot = stem(other);
+                }
+                let trusted = |e: &&Entry| e.weight >= weight::NOUN && e.surface.split(' ').nth(at) == Some(other);
+                for entry in self.entries.get(&stems.join(" ")).into_iter().flatten().filter(trusted) {
+                    keep_best(&mut found, (entry.target, entry.weight * (weight::RELATED + 0.2 * (score - 1.0))));
+                }
+            }
+        }
+        found
     }
 
     fn add<W: AsRef<str>>(&mut self, words: &[W], target: Target, weight: f32) {

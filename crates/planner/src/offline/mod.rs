@@ -34,6 +34,7 @@ mod output;
 mod query;
 mod reading;
 mod refuse;
+mod relations;
 mod shape;
 mod spans;
 mod sql;

@@ -34,7 +34,7 @@ pub(crate) fn place(compiler: &Compiler<'_>, query: &Query, joined: &mut Joined)
     }
     for filter in &query.filters {
         match &filter.test {
-            Test::Having(..) => {}
+            Test::Having(..) | Test::HavingRows(..) => {}
             Test::Related(related) => place_related(compiler, related, joined, &mut semis)?,
             _ if joined.contains(filter.table) => {}
             _ => {

@@ -54,6 +54,8 @@ pub(crate) enum Test {
     /// With an aggregate over all rows.
     Against(Thing, Operator, AggregateFn),
     Having(AggregateFn, Thing, Operator, Value),
+    /// Groups by how many rows of the table they have.
+    HavingRows(Operator, u64),
     In {
         values: Vec<String>,
         negated: bool,
@@ -133,13 +135,14 @@ impl Query {
             Item::CountDistinct(column) => Some(catalog.column(*column).table),
             _ => None,
         });
-        item.or_else(|| {
+        let item = item.or_else(|| {
             self.orders.iter().find_map(|o| match &o.by {
                 BoundBy::Aggregate(_, thing) => Some(thing.table(catalog)),
                 BoundBy::Rows(table) => Some(*table),
                 _ => None,
             })
-        })
+        });
+        item.or_else(|| self.filters.iter().find(|f| matches!(f.test, Test::HavingRows(..))).map(|f| f.table))
     }
 }
 

@@ -120,6 +120,7 @@ impl Reader<'_> {
             Test::Having(function, thing, op, number) => {
                 format!("with {} {} {}", self.aggregate(*function, *thing), operator(*op), value(number))
             }
+            Test::HavingRows(op, n) => format!("with {} {n} {}", operator(*op), self.table(filter.table)),
             Test::In { values, negated } => {
                 format!("with {column} {}{}", if *negated { "other than " } else { "" }, values.join(" or "))
             }

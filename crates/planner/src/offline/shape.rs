@@ -25,7 +25,7 @@ pub(crate) fn shape(catalog: &Catalog, query: &Query) -> Result<Shape, Trouble> 
     if keys.iter().any(each_alone) {
         return Err(Trouble::Unsupported("summing up each row on its own"));
     }
-    let having = query.filters.iter().any(|f| matches!(f.test, Test::Having(..)));
+    let having = query.filters.iter().any(|f| matches!(f.test, Test::Having(..) | Test::HavingRows(..)));
     let aggregates = items.iter().any(Item::is_aggregate);
     let plain = items.iter().any(|i| !i.is_aggregate());
     let ranked = query.orders.iter().any(|o| is_grouped_order(catalog, query, &o.by));

@@ -4,9 +4,10 @@
 use super::Index;
 use super::catalog::{ColumnId, TableId};
 use super::cues::{self, Cue};
-use super::english::{is_linking, is_stop};
+use super::english::{is_change, is_linking, is_stop};
 use super::lexicon::{self, Target, weight};
 use super::numbers::{self, Number};
+use super::relations::is_verb;
 use super::text::{Shape, Token, fold};
 use super::thesaurus::measured_by;
 use super::time::When;
@@ -32,6 +33,8 @@ pub(crate) enum Meaning {
     /// "older than": a comparison of one of these measures.
     Comparative(&'static [&'static str], Operator),
     Stop,
+    /// A verb that the schema does not know: it may tie its subject to its object.
+    Verb,
     Unknown,
 }
 
@@ -137,10 +140,41 @@ fn candidates(index: &Index, tokens: &[Token], start: usize) -> Vec<(Span, f32)>
         }
         found.push((span(start, end, words, meanings), 1.12 * taken as f32));
     }
+    related(index, tokens, start, &mut found);
     if found.is_empty() {
         found.extend(tokens.get(start..start + 1).map(|words| last_resort(index, start, words)));
     }
     found
+}
+
+/// The longest name that is replaced word by word.
+const RELATED_WORDS: usize = 3;
+
+/// Names said in other words: only where a word of the question means nothing by itself.
+fn related(index: &Index, tokens: &[Token], start: usize, found: &mut Vec<(Span, f32)>) {
+    for length in 1..=RELATED_WORDS {
+        let end = start + length;
+        let Some(words) = tokens.get(start..end) else { break };
+        let known = found.iter().any(|(s, _)| s.end == end);
+        if known || !words.iter().any(|t| is_foreign(index, t)) {
+            continue;
+        }
+        let mut names = index.lexicon.related(words);
+        names.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let Some((_, best)) = names.first().copied() else { continue };
+        let meanings = names.into_iter().map(|(t, w)| meaning(t, w)).collect();
+        found.push((span(start, end, words, meanings), best * length as f32));
+    }
+}
+
+/// A word that neither English grammar nor the schema has a use for.
+fn is_foreign(index: &Index, token: &Token) -> bool {
+    token.shape == Shape::Word
+        && !is_stop(&token.lower)
+        && !is_linking(&token.lower)
+        && cues::lookup(&token.lower).is_none()
+        && index.lexicon.get(&[&token.stem], &[&token.lower]).is_empty()
+        && index.values.exact(&token.lower).is_empty()
 }
 
 fn span(start: usize, end: usize, words: &[Token], meanings: Vec<Meaning>) -> Span {
@@ -309,7 +343,9 @@ fn last_resort(index: &Index, start: usize, words: &[Token]) -> (Span, f32) {
         meanings.extend(near.map(|owned| Meaning::Value(owned, weight::MISSPELT)));
     }
     if meanings.is_empty() {
-        return (span(start, start + 1, words, vec![Meaning::Unknown]), 0.0);
+        let verb = words.iter().all(|t| t.shape == Shape::Word && is_verb(&t.lower) && !is_change(&t.stem));
+        let meanings = if verb { vec![Meaning::Unknown, Meaning::Verb] } else { vec![Meaning::Unknown] };
+        return (span(start, start + 1, words, meanings), 0.0);
     }
     (span(start, start + 1, words, meanings), 0.5)
 }

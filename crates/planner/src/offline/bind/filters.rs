@@ -62,11 +62,18 @@ impl Binder<'_> {
                 let bound = alternatives.iter().map(|f| self.filter(f, query)).collect::<Result<Vec<_>, _>>()?;
                 let table = bound.first().map(|f| f.table).ok_or_else(|| Trouble::Unbound("or".to_owned()))?;
                 let nested =
-                    |f: &BoundFilter| matches!(f.test, Test::Related(_) | Test::Having(..)) || f.table != table;
+                    |f: &BoundFilter| matches!(f.test, Test::Related(_) | Test::Having(..) | Test::HavingRows(..)) || f.table != table;
                 if bound.iter().any(nested) {
                     return Err(Trouble::Unsupported("an alternative between conditions of different tables"));
                 }
                 BoundFilter { table, test: Test::Either(bound), column: None }
+            }
+            Filter::Rows { table, op, n } => {
+                let table = match table {
+                    Some(table) => *table,
+                    None => self.counted_rows(query)?,
+                };
+                BoundFilter { table, test: Test::HavingRows(*op, *n), column: None }
             }
             Filter::Related { table, negated, count, inner } => {
                 let mut bound = Vec::new();

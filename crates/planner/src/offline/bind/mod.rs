@@ -68,6 +68,7 @@ impl Binder<'_> {
         let item = match asked {
             Asked::Entity { table, brief } => Item::Entity(*table, *brief),
             Asked::CountRows(table) => Item::Count(*table),
+            Asked::CountThem => Item::Count(self.counted_rows(query)?),
             Asked::CountDistinct(noun) => {
                 let thing = self.thing(noun, |_, _| true)?;
                 Item::CountDistinct(thing.column().ok_or_else(|| Trouble::Unbound(noun.text.clone()))?)
@@ -80,6 +81,16 @@ impl Binder<'_> {
         };
         query.items.push(item);
         Ok(())
+    }
+
+    /// What "them" are in "and the number of them": rows of the subject, or those that hold what is asked for.
+    fn counted_rows(&self, query: &Query) -> Result<TableId, Trouble> {
+        let catalog = self.catalog();
+        let holder = query.items.iter().find_map(|item| match item {
+            Item::Column(column) => Some(catalog.column(*column).table),
+            _ => None,
+        });
+        self.draft.subject.or(holder).ok_or_else(|| Trouble::Unbound("how many".to_owned()))
     }
 
     /// A measure that is asked for per something, or as a product, is added up where that makes sense.

@@ -19,6 +19,7 @@ pub(super) fn in_play(index: &Index, draft: &Draft) -> Vec<TableId> {
     for asked in &draft.asked {
         match asked {
             Asked::Entity { table, .. } | Asked::CountRows(table) => tables.push(*table),
+            Asked::CountThem => {}
             Asked::Column(noun) | Asked::CountDistinct(noun) | Asked::Aggregate(_, noun) => nouns.push(noun),
         }
     }
@@ -31,7 +32,7 @@ pub(super) fn in_play(index: &Index, draft: &Draft) -> Vec<TableId> {
     }
     for filter in &draft.filters {
         match filter {
-            Filter::Related { table, .. } => tables.push(*table),
+            Filter::Related { table, .. } | Filter::Rows { table: Some(table), .. } => tables.push(*table),
             Filter::Values { options, column: None, .. } => {
                 let owners = |o: &Vec<Owned>| o.iter().map(|o| catalog.column(o.column).table).collect::<Vec<_>>();
                 tables.extend(options.first().map(owners).filter(|o| o.len() == 1).unwrap_or_default());

@@ -18,7 +18,7 @@ impl Parser<'_> {
         self.at = self.skip(self.at + 1, &[Cue::Of, Cue::Is, Cue::Count]);
         // "how many completed orders": the value before the noun is a condition.
         while self.values() {}
-        let Some((asked, next)) = self.counted(self.at) else {
+        let Some((asked, next)) = self.counted(self.at).or_else(|| self.counted_them(self.at)) else {
             self.at = start;
             return false;
         };
@@ -48,6 +48,15 @@ impl Parser<'_> {
             return counts.then_some((Asked::Aggregate(AggregateFn::Sum, noun), next));
         }
         Some((Asked::CountDistinct(noun), next))
+    }
+
+    /// "… and how many there are", "and the number of them in each": of what is asked for already.
+    fn counted_them(&self, from: usize) -> Option<(Asked, usize)> {
+        let listed = self.draft.asked.iter().any(|a| matches!(a, Asked::Column(_)));
+        let next = self.skip(from, &[Cue::Of, Cue::Is, Cue::In]);
+        let closes = next >= self.spans.len()
+            || matches!(self.cue(next), Some(Cue::Each | Cue::Comma | Cue::OrderBy | Cue::Arranged | Cue::Sorted(_)));
+        (listed && closes).then_some((Asked::CountThem, next))
     }
 
     /// "average price", "total revenue and quantity", "minimum, maximum and average age".

@@ -1,7 +1,7 @@
 //! "price over 100", "more than 5 orders", "older than 30", "above average".
 
 use super::{Parser, Zone};
-use crate::offline::catalog::ColumnKind;
+use crate::offline::catalog::{ColumnKind, TableId};
 use crate::offline::cues::Cue;
 use crate::offline::draft::{Asked, Bound, Filter, Left, Noun, Thing};
 use crate::offline::numbers::Number;
@@ -62,7 +62,7 @@ impl Parser<'_> {
         // "age 30", "price is 5": a number right behind a column is its value.
         let at = self.skip_be(end);
         match self.number(at) {
-            Some(number) if self.zone == Zone::Body || at > end => {
+            Some(number) if self.zone == Zone::Body || at > end || self.is_tied(self.at) => {
                 self.compare(Left::Column(noun), Operator::Equal, Bound::Number(number), at + 1);
                 true
             }
@@ -135,7 +135,7 @@ impl Parser<'_> {
         if let Some((noun, end)) = self.noun_at(at) {
             if let (Some(table), Some(n)) = (noun.table(), whole(number.value)) {
                 if self.draft.subject == Some(table) || self.draft.subject.is_none() {
-                    return false;
+                    return self.rows(Some(table), op, n, end);
                 }
                 let count = Some((op, n));
                 self.draft.filters.push(Filter::Related { table, negated: false, count, inner: Vec::new() });
@@ -153,6 +153,54 @@ impl Parser<'_> {
             return true;
         }
         false
+    }
+
+    /// "majors with fewer than 3 students": groups of what is asked for, by how many rows they have.
+    fn rows(&mut self, table: Option<TableId>, op: Operator, n: u64, next: usize) -> bool {
+        let listed = self.draft.asked.iter().any(|a| matches!(a, Asked::Column(_)));
+        if !listed {
+            return false;
+        }
+        self.enter(Zone::Body);
+        self.push_filter(Filter::Rows { table, op, n });
+        self.near = table.or(self.near);
+        self.at = next;
+        true
+    }
+
+    /// "more than once", "at least 3 times", "twice": of the rows just named, or else of those asked for.
+    pub(super) fn occurring(&mut self) -> bool {
+        let Some((op, n, end)) = self.times_at(self.at) else { return false };
+        let at = self.skip(end, &[Cue::In, Cue::From, Cue::Of]);
+        // "used more than twice in claims".
+        if let Some((table, next)) = self.table_at(at)
+            && self.draft.subject.is_some_and(|s| s != table)
+        {
+            self.draft.filters.push(Filter::Related { table, negated: false, count: Some((op, n)), inner: Vec::new() });
+            self.at = next;
+            return true;
+        }
+        if let Some(Filter::Related { count: count @ None, negated: false, .. }) = self.draft.filters.last_mut() {
+            *count = Some((op, n));
+            self.at = end;
+            return true;
+        }
+        self.rows(None, op, n, end)
+    }
+
+    fn times_at(&self, from: usize) -> Option<(Operator, u64, usize)> {
+        let word = |at: usize| self.span(at).map(|s| s.text.to_lowercase()).unwrap_or_default();
+        let (op, at) = match self.cue(from) {
+            Some(Cue::Compare(op)) => (op, from + 1),
+            _ => (Operator::Equal, from),
+        };
+        match word(at).as_str() {
+            "once" if at > from => return Some((op, 1, at + 1)),
+            "twice" => return Some((op, 2, at + 1)),
+            _ => {}
+        }
+        let n = whole(self.number(at)?.value)?;
+        (word(at + 1) == "times").then_some((op, n, at + 2))
     }
 
     fn compare(&mut self, left: Left, op: Operator, bound: Bound, next: usize) {

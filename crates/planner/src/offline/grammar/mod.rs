@@ -61,7 +61,7 @@ pub(crate) fn read(index: &Index, spans: &[Span]) -> Draft {
 
 impl<'a> Parser<'a> {
     /// In this order: longer and stricter forms first.
-    const RULES: [fn(&mut Self) -> bool; 15] = [
+    const RULES: [fn(&mut Self) -> bool; 17] = [
         Self::beyond,
         Self::ranking,
         Self::count,
@@ -72,11 +72,13 @@ impl<'a> Parser<'a> {
         Self::condition,
         Self::bare_pattern,
         Self::comparison,
+        Self::occurring,
         Self::grouping,
         Self::period,
         Self::values,
         Self::noun,
         Self::glue,
+        Self::verb,
     ];
 
     fn run(mut self) -> Draft {
@@ -179,6 +181,13 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Whether the word before ties what follows to what was asked: "the delegate from district 1".
+    fn is_tied(&self, at: usize) -> bool {
+        let before = (0..at).rev().find(|i| self.span(*i).is_some_and(|s| !s.is_stop()));
+        let cue = before.and_then(|i| self.cue(i));
+        !self.draft.asked.is_empty() && matches!(cue, Some(Cue::In | Cue::From | Cue::Of | Cue::By))
+    }
+
     fn value_follows(&self, from: usize) -> bool {
         self.span(self.skip(from, &[])).is_some_and(|s| s.values().next().is_some() || s.literal().is_some())
     }
@@ -199,6 +208,27 @@ impl<'a> Parser<'a> {
         let Some(when) = self.span(self.at).and_then(Span::time) else { return false };
         self.push_filter(Filter::Time { when: when.clone(), column: None, near: self.near });
         self.at += 1;
+        true
+    }
+
+    /// A verb that ties what came before to a noun or a value that follows: "airlines that operate
+    /// flights", "how many flights does Delta operate".
+    fn verb(&mut self) -> bool {
+        if !self.span(self.at).is_some_and(|s| s.meanings.contains(&Meaning::Verb)) {
+            return false;
+        }
+        let next = self.skip(self.at + 1, &[Cue::In, Cue::Of, Cue::From, Cue::By, Cue::Is, Cue::Both]);
+        let object = self.span(next).is_some_and(|s| s.is_noun() || s.values().next().is_some() || s.literal().is_some());
+        let asked = |at: usize| self.span(at).is_some_and(|s| ["do", "does", "did"].contains(&s.text.as_str()));
+        let ends = next >= self.spans.len() && (0..self.at).any(asked);
+        if !(object || ends) || self.draft.asked.is_empty() && self.draft.subject.is_none() {
+            return false;
+        }
+        // The "by" of a passive groups nothing.
+        self.at = if self.cue(self.at + 1) == Some(Cue::By) && object { self.at + 2 } else { self.at + 1 };
+        if !self.draft.asked.is_empty() {
+            self.enter(Zone::Body);
+        }
         true
     }
 

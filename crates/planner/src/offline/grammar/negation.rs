@@ -25,6 +25,16 @@ impl Parser<'_> {
         if self.value_follows(next) {
             return self.text_condition(&noun, next, true);
         }
+        // "products that are not in any event".
+        if let (Some(table), Some(subject)) = (noun.table(), self.draft.subject)
+            && table != subject
+        {
+            self.enter(Zone::Body);
+            self.draft.filters.push(Filter::Related { table, negated: true, count: None, inner: Vec::new() });
+            self.near = Some(table);
+            self.at = next;
+            return true;
+        }
         let catalog = self.catalog();
         if noun.any(|t| t.column().is_some_and(|c| catalog.column(c).kind == ColumnKind::Flag)) {
             self.push_filter(Filter::Flag { column: noun, value: false });
