@@ -5,6 +5,7 @@ use super::joins::{self, JoinTrouble, Step};
 use super::nest::{self, Semi};
 use super::output::{Names, Output, bucket, expr};
 use super::query::{BoundBy, BoundFilter, BoundKey, BoundOrder, Item, Query, Test, Trouble};
+use super::sets;
 use super::shape::{Shape, settle, shape};
 use domain::{QueryPlan, Value};
 use domain::plan::{AggregateFn, Condition, Direction, Expr, Join, JoinKind, JoinOn, OrderItem, SelectItem};
@@ -55,13 +56,27 @@ impl Joined {
 }
 
 impl Compiler<'_> {
+    /// One plan, or several combined where no single row can meet all conditions.
     pub fn plan(&self, query: &mut Query) -> Result<QueryPlan, Trouble> {
+        let shape = shape(self.catalog, query)?;
+        let root = self.root(query, &shape).ok_or(Trouble::NothingAsked)?;
+        match sets::split(self, query, &shape, root)? {
+            Some(parts) => sets::combine(self, parts),
+            None => self.single(query),
+        }
+    }
+
+    fn root(&self, query: &Query, shape: &Shape) -> Option<TableId> {
+        let tables = self.core_tables(query, shape);
+        shape.measured.or(query.subject.filter(|t| tables.contains(t))).or(tables.first().copied())
+    }
+
+    pub fn single(&self, query: &mut Query) -> Result<QueryPlan, Trouble> {
         let shape = shape(self.catalog, query)?;
         settle(self.catalog, query, &shape);
         let query = &*query;
         let tables = self.core_tables(query, &shape);
-        let root = shape.measured.or(query.subject.filter(|t| tables.contains(t))).or(tables.first().copied());
-        let root = root.ok_or(Trouble::NothingAsked)?;
+        let root = self.root(query, &shape).ok_or(Trouble::NothingAsked)?;
         let mut joined = Joined { root, steps: joins::tree(self.catalog, root, &tables, self.hints)? };
         if joined.meets_by_chance(&tables) {
             return Err(Trouble::Unsupported("tying things together by what they merely share"));

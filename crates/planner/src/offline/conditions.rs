@@ -24,7 +24,7 @@ pub(crate) fn condition(
     Ok(match &filter.test {
         Test::Compare(thing, op, values) => compare(expr(names, *thing), *op, values)?,
         Test::Against(thing, op, function) => against(compiler, names, *thing, *op, *function),
-        Test::In { values, negated } => one_of(names.field(column?), values, *negated),
+        Test::In { values, negated, .. } => one_of(names.field(column?), values, *negated),
         Test::Text { pattern, like, negated } => {
             let op = if *like { Operator::ILike } else { Operator::Equal };
             let test = test(names.field(column?), op, Value::Text(pattern.clone()));

@@ -195,6 +195,10 @@ pub(crate) struct Draft {
     pub subject: Option<TableId>,
     pub keys: Vec<Key>,
     pub filters: Vec<Filter>,
+    /// "both": conditions that no single row meets must follow.
+    pub both: bool,
+    /// From this one on, the conditions are of rows that there must not be: "but not in 2010".
+    pub except: Option<usize>,
     pub orders: Vec<Order>,
     pub limit: Option<u64>,
     /// The moment that periods and buckets are about, where the question names it.

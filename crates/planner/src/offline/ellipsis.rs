@@ -14,6 +14,15 @@ pub(crate) fn write_out(lexicon: &Lexicon, tokens: Vec<Token>) -> Vec<Token> {
             {
                 written.extend([first.clone(), noun.clone()]);
             }
+            // "first, middle and last name".
+            [comma, second, rest @ ..]
+                if comma.lower == ","
+                    && let Some(noun) = shared_noun(lexicon, rest)
+                    && named(lexicon, first, noun)
+                    && named(lexicon, second, noun) =>
+            {
+                written.extend([first.clone(), noun.clone()]);
+            }
             [noun, ..] if first.lower == "full" && is_full_name(lexicon, first, noun) => {
                 for word in ["first", "name", "and", "last"] {
                     written.push(Token {
@@ -29,6 +38,16 @@ pub(crate) fn write_out(lexicon: &Lexicon, tokens: Vec<Token>) -> Vec<Token> {
         rest = tail;
     }
     written
+}
+
+/// The noun at the end of ", and last name" or "and last name".
+fn shared_noun<'t>(lexicon: &Lexicon, rest: &'t [Token]) -> Option<&'t Token> {
+    let joined = |t: &&Token| matches!(t.lower.as_str(), "," | "and");
+    let skip = rest.iter().take_while(joined).count();
+    match rest.get(skip..)? {
+        [last, noun, ..] if skip > 0 && named(lexicon, last, noun) => Some(noun),
+        _ => None,
+    }
 }
 
 fn named(lexicon: &Lexicon, adjective: &Token, noun: &Token) -> bool {

@@ -10,21 +10,21 @@ const STOP: &str = "\
     between both calculate can certain compute corresponding could currently data database dataset determine did \
     display do does during each entire ever every exactly exist existing exists find following for from get give \
     given had happen happened has have having he her here hers him his i identify if in information into is it \
-    its just kindly know let like list look many me much must my need of on one ones our ours out over overall \
+    its just kindly know let like list look many me much must my need of on once one ones our ours out over overall \
     own please provide really record recorded records related report respective respectively result results \
     retrieve return see select she should show so some such table take taken tell that the their them then there \
-    these they thing things this those to together took us various want was we well were what when where which \
-    while who whole whom whose will with within would you your";
+    these they thing things this those to together took us usd various want was we well were what when where which \
+    while who whole whom whose will with within would yet you your";
 
 /// Verbs that only tie things together which the question names anyway: "orders placed by customers".
 const LINKING: &str = "\
     account accounted affiliated appear appears assigned attend attended attending based belong belonging \
     belongs bought bring brought buy buys called came come comes contain containing contains correspond directed \
-    earn earned earns enrolled generate generated go going got handled held hold holds include included includes \
+    earn earned earns enrolled entitled generate generated go going got handled held hold holds include included includes \
     including involve involved involving listed live lived lives living located made make makes named occur \
     occurred offered ordered own owned owning owns participate participated participating place placed places \
     play played plays posted produce produced produces provided purchased receive received registered released \
-    sell sells situated sold stored submitted taught teach teaches use used uses using went work worked working \
+    sell sells situated sold stored submitted taught teach teaches titled use used uses using went work worked working \
     works write written wrote";
 
 /// Stems of verbs for a change of state: where the data does not know them, leaving them out would

@@ -78,6 +78,7 @@ impl Lexicon {
                 lexicon.add_description(&meta.description, target);
             }
         }
+        lexicon.add_roles(catalog);
         lexicon.add_revenue(catalog);
         lexicon.words.sort();
         lexicon.words.dedup();
@@ -213,6 +214,18 @@ impl Lexicon {
     fn add_synonyms(&mut self, synonyms: &[String], target: Target) {
         for synonym in synonyms {
             self.add(&split_name(synonym), target, weight::CONTRACT);
+        }
+    }
+
+    /// `host_city_id` makes a host city one of the cities that it points at.
+    fn add_roles(&mut self, catalog: &Catalog) {
+        for edge in &catalog.edges {
+            let [(column, _)] = edge.on.as_slice() else { continue };
+            let Some(column) = catalog.column_named(edge.many, column) else { continue };
+            let Some((last, role)) = catalog.column(column).words.split_last() else { continue };
+            if !role.is_empty() && ["id", "code", "number", "key"].contains(&last.as_str()) {
+                self.add(role, Target::Table(edge.one), weight::NOUN + 0.05);
+            }
         }
     }
 

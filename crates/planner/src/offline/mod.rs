@@ -35,6 +35,7 @@ mod query;
 mod reading;
 mod refuse;
 mod relations;
+mod sets;
 mod shape;
 mod spans;
 mod sql;

@@ -8,7 +8,7 @@ use super::catalog::TableId;
 use super::compile::{Compiler, Joined, aggregate, and};
 use super::joins::{self, Step};
 use super::output::Names;
-use super::query::{BoundFilter, Query, RelatedRows, Test, Trouble};
+use super::query::{BoundFilter, Query, RelatedRows, Side, Test, Trouble};
 use domain::Value;
 use domain::plan::{AggregateFn, Condition, Expr, Operand, Operator, SelectItem};
 
@@ -22,6 +22,7 @@ pub(crate) struct Semi {
     filters: Vec<BoundFilter>,
     /// Tables that must take part on the far side.
     tables: Vec<TableId>,
+    side: Side,
 }
 
 /// Joins what can be joined without repeating rows, and returns the rest as semi-joins.
@@ -39,11 +40,15 @@ pub(crate) fn place(compiler: &Compiler<'_>, query: &Query, joined: &mut Joined)
             _ if joined.contains(filter.table) => {}
             _ => {
                 if let Some(step) = reach(compiler, filter.table, joined)? {
-                    if let Test::In { values, negated: true } = &filter.test {
+                    if filter.side == Side::Except {
+                        except(&mut semis, step, filter);
+                        continue;
+                    }
+                    if let Test::In { values, negated: true, .. } = &filter.test {
                         semis.push(lacking(&semis, step, filter, values)?);
                         continue;
                     }
-                    let semi = shared(&mut semis, step);
+                    let semi = shared(&mut semis, step, filter.side);
                     semi.filters.push(filter.clone());
                     semi.tables.push(filter.table);
                 }
@@ -58,9 +63,28 @@ fn lacking(semis: &[Semi], step: Step, filter: &BoundFilter, values: &[String]) 
     if semis.iter().any(|s| s.step == step) {
         return Err(Trouble::Unsupported("a condition and its opposite on the same rows"));
     }
-    let test = Test::In { values: values.to_vec(), negated: false };
+    let test = Test::In { values: values.to_vec(), negated: false, all: false };
     let filters = vec![BoundFilter { test, ..filter.clone() }];
-    Ok(Semi { step, negated: true, count: None, filters, tables: vec![filter.table] })
+    Ok(Semi { step, negated: true, count: None, filters, tables: vec![filter.table], side: Side::Common })
+}
+
+/// "but not in 2010": all such conditions are of one row that there must not be.
+fn except(semis: &mut Vec<Semi>, step: Step, filter: &BoundFilter) {
+    let same = |s: &&mut Semi| s.step == step && s.side == Side::Except;
+    match semis.iter_mut().find(same) {
+        Some(semi) => {
+            semi.filters.push(filter.clone());
+            semi.tables.push(filter.table);
+        }
+        None => semis.push(Semi {
+            step,
+            negated: true,
+            count: None,
+            filters: vec![filter.clone()],
+            tables: vec![filter.table],
+            side: Side::Except,
+        }),
+    }
 }
 
 fn place_related(
@@ -76,22 +100,23 @@ fn place_related(
         };
         let count = related.count.map(|(op, n)| (related.table, op, n));
         let tables = std::iter::once(related.table).chain(related.inner.iter().map(|f| f.table)).collect();
-        semis.push(Semi { step, negated: related.negated, count, filters: related.inner.clone(), tables });
+        let filters = related.inner.clone();
+        semis.push(Semi { step, negated: related.negated, count, filters, tables, side: Side::Common });
     } else if !joined.contains(related.table)
         && let Some(step) = reach(compiler, related.table, joined)?
     {
-        shared(semis, step).tables.push(related.table);
+        shared(semis, step, Side::Common).tables.push(related.table);
     }
     Ok(())
 }
 
 /// Conditions over one and the same join speak of the same rows behind it.
-fn shared(semis: &mut Vec<Semi>, step: Step) -> &mut Semi {
-    let same = |s: &Semi| s.step == step && !s.negated && s.count.is_none();
+fn shared(semis: &mut Vec<Semi>, step: Step, side: Side) -> &mut Semi {
+    let same = |s: &Semi| s.step == step && !s.negated && s.count.is_none() && s.side == side;
     let at = match semis.iter().position(same) {
         Some(at) => at,
         None => {
-            semis.push(Semi { step, negated: false, count: None, filters: Vec::new(), tables: Vec::new() });
+            semis.push(Semi { step, negated: false, count: None, filters: Vec::new(), tables: Vec::new(), side });
             semis.len() - 1
         }
     };

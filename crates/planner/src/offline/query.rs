@@ -59,6 +59,8 @@ pub(crate) enum Test {
     In {
         values: Vec<String>,
         negated: bool,
+        /// Each of them, in as many rows: "who bought both a lamp and a rug".
+        all: bool,
     },
     Text {
         pattern: String,
@@ -90,11 +92,24 @@ pub(crate) struct BoundFilter {
     pub test: Test,
     /// What a test of one column tests.
     pub column: Option<ColumnId>,
+    pub side: Side,
+}
+
+/// Which rows a condition speaks of, where no single row can meet all conditions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Side {
+    /// Of all.
+    #[default]
+    Common,
+    /// Of some rows; conditions of another number are about other rows.
+    Part(usize),
+    /// Of rows that there must not be: "but not in 2010".
+    Except,
 }
 
 impl BoundFilter {
     pub fn of(catalog: &Catalog, column: ColumnId, test: Test) -> Self {
-        Self { table: catalog.column(column).table, test, column: Some(column) }
+        Self { table: catalog.column(column).table, test, column: Some(column), side: Side::Common }
     }
 }
 
@@ -104,6 +119,8 @@ pub(crate) struct Query {
     pub items: Vec<Item>,
     pub keys: Vec<BoundKey>,
     pub filters: Vec<BoundFilter>,
+    /// The question says "both": there must be conditions of different rows.
+    pub both: bool,
     pub orders: Vec<BoundOrder>,
     pub limit: Option<u64>,
     pub distinct: bool,

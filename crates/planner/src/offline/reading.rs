@@ -3,7 +3,7 @@
 use super::catalog::{Catalog, ColumnId, TableId};
 use super::draft::Thing;
 use super::output::{function_word, unit_name};
-use super::query::{BoundBy, BoundFilter, BoundKey, BoundOrder, Item, Query, Test};
+use super::query::{BoundBy, BoundFilter, BoundKey, BoundOrder, Item, Query, Side, Test};
 use super::time;
 use domain::Value;
 use domain::plan::{AggregateFn, Direction, Operator};
@@ -19,9 +19,17 @@ pub(crate) fn in_words(catalog: &Catalog, query: &Query) -> String {
         text += " per ";
         text += &list(&query.keys.iter().map(|k| reader.key(k)).collect::<Vec<_>>());
     }
-    let mut with = false;
+    let (mut with, mut side) = (false, Side::Common);
     for filter in &query.filters {
         let words = reader.filter(filter);
+        if filter.side != side {
+            text += match filter.side {
+                Side::Common | Side::Part(0) => "",
+                Side::Part(_) => " and also",
+                Side::Except => " but not",
+            };
+            (side, with) = (filter.side, false);
+        }
         match words.strip_prefix("with ").filter(|_| with) {
             Some(rest) => text += &format!(" and {rest}"),
             None => text += &format!(" {words}"),
@@ -121,8 +129,9 @@ impl Reader<'_> {
                 format!("with {} {} {}", self.aggregate(*function, *thing), operator(*op), value(number))
             }
             Test::HavingRows(op, n) => format!("with {} {n} {}", operator(*op), self.table(filter.table)),
-            Test::In { values, negated } => {
-                format!("with {column} {}{}", if *negated { "other than " } else { "" }, values.join(" or "))
+            Test::In { values, negated, all } => {
+                let values = if *all { list(values) } else { values.join(" or ") };
+                format!("with {column} {}{values}", if *negated { "other than " } else { "" })
             }
             Test::Text { pattern, like, negated } => {
                 let verb = if *like { "like" } else { "equal to" };

@@ -47,8 +47,13 @@ impl ValueIndex {
                 if complete && count <= CATEGORY {
                     index.categories.insert(*column);
                 }
+                let sexes = catalog.column(*column).words.iter().any(|w| w == "sex" || w == "gender");
                 for value in known.map(|k| k.values.as_slice()).unwrap_or_default().iter().chain(&meta.values) {
                     index.add(*column, value);
+                    for word in if sexes { sex_words(value) } else { &[] } {
+                        let owned = Owned { column: *column, value: value.clone() };
+                        push_new(index.folded.entry((*word).to_owned()).or_default(), owned);
+                    }
                 }
             }
         }
@@ -98,6 +103,15 @@ impl ValueIndex {
 
     pub fn is_complete(&self, column: ColumnId) -> bool {
         self.complete.contains(&column)
+    }
+}
+
+/// What a code for a sex stands for.
+fn sex_words(value: &str) -> &'static [&'static str] {
+    match value.to_lowercase().as_str() {
+        "f" | "female" | "w" => &["female", "females", "woman", "women", "girl", "girls"],
+        "m" | "male" => &["male", "males", "man", "men", "boy", "boys"],
+        _ => &[],
     }
 }
 

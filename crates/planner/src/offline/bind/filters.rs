@@ -3,7 +3,7 @@
 use super::Binder;
 use crate::offline::catalog::{Catalog, ColumnId, ColumnKind, TableId};
 use crate::offline::draft::{Bound, Filter, Left, Noun, Thing};
-use crate::offline::query::{BoundBy, BoundFilter, Item, Query, RelatedRows, Test, Trouble};
+use crate::offline::query::{BoundBy, BoundFilter, Query, RelatedRows, Side, Test, Trouble};
 use crate::offline::values::Owned;
 use domain::plan::Operator;
 
@@ -12,11 +12,12 @@ impl Binder<'_> {
         let catalog = self.catalog();
         Ok(match filter {
             Filter::Compare { left, op, bound, text } => self.compare(left, *op, bound, text, query)?,
-            Filter::Values { all: true, negated: false, text, .. } if query.items.iter().any(is_category(catalog)) => {
-                return Err(Trouble::Unbound(text.replace(" or ", " and ")));
-            }
-            Filter::Values { options, column, negated, text, near, .. } => {
-                self.values(options, column.as_ref(), *negated, text, *near)?
+            Filter::Values { options, column, negated, text, near, all } => {
+                let mut filter = self.values(options, column.as_ref(), *negated, text, *near)?;
+                if let Test::In { all: every, negated: false, .. } = &mut filter.test {
+                    *every = *all;
+                }
+                filter
             }
             Filter::Text { column, pattern, like, negated } => {
                 let thing = self.thing(column, |_, _| true)?;
@@ -53,7 +54,7 @@ impl Binder<'_> {
                 let no =
                     ["no", "none", "n"].iter().flat_map(|no| self.index.values.exact(no)).find(|o| o.column == column);
                 let test = match no {
-                    Some(no) => Test::In { values: vec![no.value.clone()], negated: *present },
+                    Some(no) => Test::In { values: vec![no.value.clone()], negated: *present, all: false },
                     None => Test::Missing { present: *present },
                 };
                 BoundFilter::of(self.catalog(), column, test)
@@ -66,14 +67,14 @@ impl Binder<'_> {
                 if bound.iter().any(nested) {
                     return Err(Trouble::Unsupported("an alternative between conditions of different tables"));
                 }
-                BoundFilter { table, test: Test::Either(bound), column: None }
+                BoundFilter { table, test: Test::Either(bound), column: None, side: Side::Common }
             }
             Filter::Rows { table, op, n } => {
                 let table = match table {
                     Some(table) => *table,
                     None => self.counted_rows(query)?,
                 };
-                BoundFilter { table, test: Test::HavingRows(*op, *n), column: None }
+                BoundFilter { table, test: Test::HavingRows(*op, *n), column: None, side: Side::Common }
             }
             Filter::Related { table, negated, count, inner } => {
                 let mut bound = Vec::new();
@@ -81,7 +82,7 @@ impl Binder<'_> {
                     bound.push(self.filter(filter, query)?);
                 }
                 let related = RelatedRows { table: *table, negated: *negated, count: *count, inner: bound };
-                BoundFilter { table: *table, test: Test::Related(related), column: None }
+                BoundFilter { table: *table, test: Test::Related(related), column: None, side: Side::Common }
             }
         })
     }
@@ -117,7 +118,7 @@ impl Binder<'_> {
             (Some(function), Bound::Number(number)) => Test::Having(function, thing, op, number.to_value()),
             (Some(_), _) => return Err(Trouble::Unbound(text.to_owned())),
         };
-        Ok(BoundFilter { table, test, column: thing.column() })
+        Ok(BoundFilter { table, test, column: thing.column(), side: Side::Common })
     }
 
     /// All options must be values of one column: the one named, else the one nearest to the subject.
@@ -149,11 +150,6 @@ impl Binder<'_> {
         let pick =
             |any: &Vec<Owned>| any.iter().filter(|o| o.column == column).map(|o| o.value.clone()).collect::<Vec<_>>();
         let values: Vec<String> = options.iter().flat_map(pick).collect();
-        Ok(BoundFilter::of(self.catalog(), column, Test::In { values, negated }))
+        Ok(BoundFilter::of(self.catalog(), column, Test::In { values, negated, all: false }))
     }
-}
-
-/// A value that many rows share: "studios with films by A and B" asks for both, not for either.
-fn is_category(catalog: &Catalog) -> impl Fn(&Item) -> bool {
-    |item| matches!(item, Item::Column(c) if !catalog.table(catalog.column(*c).table).display.contains(c) && catalog.column(*c).kind == ColumnKind::Text)
 }

@@ -7,7 +7,7 @@ mod time;
 use super::Index;
 use super::catalog::{Catalog, ColumnId, TableId};
 use super::draft::{Asked, By, Draft, Filter, Key, Left, Noun, Thing};
-use super::query::{BoundBy, BoundKey, BoundOrder, Item, Pick, Query, Trouble};
+use super::query::{BoundBy, BoundKey, BoundOrder, Item, Pick, Query, Side, Trouble};
 use domain::plan::AggregateFn;
 use jiff::civil::Date;
 
@@ -37,6 +37,7 @@ impl Binder<'_> {
             subject: self.draft.subject,
             limit: self.draft.limit,
             distinct: self.draft.distinct,
+            both: self.draft.both,
             ..Query::default()
         };
         for key in &self.draft.keys {
@@ -55,8 +56,11 @@ impl Binder<'_> {
             let by = self.choices.iter().find_map(settled).ok_or(Trouble::RankedByWhat(self.draft.subject))?;
             query.orders.push(BoundOrder { by, direction, shown: true });
         }
-        for filter in &self.draft.filters {
-            let filter = self.filter(filter, &query)?;
+        for (at, filter) in self.draft.filters.iter().enumerate() {
+            let mut filter = self.filter(filter, &query)?;
+            if self.draft.except.is_some_and(|from| at >= from) {
+                filter.side = Side::Except;
+            }
             query.filters.push(filter);
         }
         self.buckets(&mut query)?;

@@ -3,7 +3,7 @@
 use super::{Parser, Zone};
 use crate::offline::cues::Cue;
 use crate::offline::draft::{Asked, Noun, Thing};
-use domain::plan::AggregateFn;
+use domain::plan::{AggregateFn, Direction};
 
 impl Parser<'_> {
     /// "how many …", "number of …".
@@ -84,7 +84,7 @@ impl Parser<'_> {
         let mut at = from + 1;
         loop {
             let next = self.skip(at, &[Cue::And, Cue::Comma]);
-            match self.function(next) {
+            match self.function(next).or_else(|| self.end_of_numbers(next)) {
                 Some(function) => functions.push(function),
                 None => break,
             }
@@ -106,6 +106,15 @@ impl Parser<'_> {
         Some((functions, nouns, at))
     }
 
+    /// "maximum and minimum number of rooms": where the numbers are a column, their end is a figure.
+    fn end_of_numbers(&self, at: usize) -> Option<AggregateFn> {
+        match self.cue(at)? {
+            Cue::Extreme(Direction::Desc, true) => Some(AggregateFn::Max),
+            Cue::Extreme(Direction::Asc, true) => Some(AggregateFn::Min),
+            _ => None,
+        }
+    }
+
     fn function(&self, at: usize) -> Option<AggregateFn> {
         match self.cue(at)? {
             Cue::Aggregate(function) => Some(function),
@@ -116,7 +125,7 @@ impl Parser<'_> {
 
     /// A noun with numbers or moments in it, behind filler.
     pub(super) fn measure_at(&self, from: usize) -> Option<(Noun, usize)> {
-        let at = self.skip(from, &[Cue::Of, Cue::Is, Cue::In]);
+        let at = self.skip(from, &[Cue::Of, Cue::Is, Cue::In, Cue::Count]);
         let (mut noun, next) = self.noun_at(at)?;
         let catalog = self.catalog();
         let named_table = noun.tables.iter().any(|(_, w)| *w >= 0.95);

@@ -221,7 +221,7 @@ impl Parser<'_> {
             // "only one", "just 2".
             Cue::Continue => Some((Operator::Equal, Bound::Number(self.number(at + 1)?), at + 2)),
             Cue::Compare(op) => {
-                let next = self.skip(at + 1, &[Cue::Of]);
+                let next = self.skip(at + 1, &[Cue::Of, Cue::In]);
                 if let Some(number) = self.number(next) {
                     return Some((op, Bound::Number(number), next + 1));
                 }

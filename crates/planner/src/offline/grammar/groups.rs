@@ -46,6 +46,11 @@ impl Parser<'_> {
             self.ranked_by(by, direction, next, true);
             return true;
         }
+        // "used by more than 3 customers" groups nothing by itself.
+        if self.is_compared(from) {
+            self.at = from;
+            return true;
+        }
         // "tracks bought by customer Ann": a condition that names its column or table first.
         if let Some((_, next)) = self.noun_at(self.skip(from, &[]))
             && self.value_follows(next)

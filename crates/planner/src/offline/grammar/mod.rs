@@ -17,6 +17,7 @@ use super::catalog::{Catalog, TableId};
 use super::cues::Cue;
 use super::draft::{Asked, Draft, Filter, Key};
 use super::numbers::Number;
+use super::relations::is_verb;
 use super::spans::{Meaning, Span};
 use domain::plan::Direction;
 
@@ -96,6 +97,9 @@ impl<'a> Parser<'a> {
         if self.either {
             self.draft.unexplained.push("or".to_owned());
         }
+        if self.draft.except.is_some_and(|from| from >= self.draft.filters.len()) {
+            self.draft.unexplained.push("not".to_owned());
+        }
         self.draft
     }
 
@@ -155,6 +159,7 @@ impl<'a> Parser<'a> {
 
     /// Whether the place is the start of the request or joined to what was asked before.
     fn joins_request(&self, at: usize) -> bool {
+        let at = self.label_before(at).unwrap_or(at);
         let before = (0..at).rev().find(|i| self.span(*i).is_some_and(|s| !s.is_stop()));
         let cue = before.and_then(|i| self.cue(i));
         self.draft.asked.is_empty() || matches!(cue, Some(Cue::And | Cue::Comma | Cue::Show | Cue::Which | Cue::Both))
@@ -211,10 +216,30 @@ impl<'a> Parser<'a> {
         true
     }
 
+    /// A verb of no column's own, or one that merely shares its stem with a name: "built a mill".
+    fn is_verb(&self, at: usize) -> bool {
+        let deed = |s: &Span| {
+            let inflected = ["ed", "ing"].iter().any(|ending| s.text.ends_with(ending));
+            let named = s.tables().map(|(_, w)| w).chain(s.columns().map(|(_, w)| w)).any(|w| w >= 0.9);
+            inflected && !named && s.cue().is_none() && !s.capitalised && is_verb(&s.text)
+        };
+        self.span(at).is_some_and(|s| s.meanings.contains(&Meaning::Verb) || s.is_noun() && deed(s))
+    }
+
+    /// The place behind verbs and what ties them to their object: "used by any", "belong to the".
+    fn skip_verbs(&self, from: usize) -> usize {
+        let filler = [Cue::In, Cue::From, Cue::Is, Cue::Of, Cue::By];
+        let mut at = self.skip(from, &filler);
+        while self.is_verb(at) && self.span(self.skip(at + 1, &filler)).is_some_and(Span::is_noun) {
+            at = self.skip(at + 1, &filler);
+        }
+        at
+    }
+
     /// A verb that ties what came before to a noun or a value that follows: "airlines that operate
     /// flights", "how many flights does Delta operate".
     fn verb(&mut self) -> bool {
-        if !self.span(self.at).is_some_and(|s| s.meanings.contains(&Meaning::Verb)) {
+        if !self.is_verb(self.at) {
             return false;
         }
         let next = self.skip(self.at + 1, &[Cue::In, Cue::Of, Cue::From, Cue::By, Cue::Is, Cue::Both]);
@@ -252,11 +277,15 @@ impl<'a> Parser<'a> {
             Some(Cue::Clause) if !self.draft.asked.is_empty() => self.enter(Zone::Body),
             Some(Cue::Distinct) => self.draft.distinct = true,
             Some(Cue::Continue) if self.at <= 1 => self.draft.continues = true,
+            // "in 2009 but not in 2010", "but only".
+            Some(Cue::Continue) if span.text.eq_ignore_ascii_case("but") && !self.draft.filters.is_empty() => {}
+            Some(Cue::Arranged) if span.text.eq_ignore_ascii_case("listed") => {}
             Some(Cue::Instead) => self.draft.continues = true,
             Some(Cue::Also) => self.draft.adds = true,
             Some(Cue::And) if first => self.draft.continues = true,
             // "over the past 6 months" compares nothing.
             Some(Cue::Compare(_)) if self.span(self.skip(self.at + 1, &[])).is_some_and(|s| s.time().is_some()) => {}
+            Some(Cue::Both) => self.draft.both |= !self.joins_request(self.at),
             Some(Cue::And | Cue::Comma | Cue::Of | Cue::In | Cue::From | Cue::Is | Cue::Clause | Cue::Show) => {}
             Some(_) => return false,
             None if span.meanings.contains(&Meaning::Stop) => {}

@@ -3,7 +3,7 @@
 use super::{Parser, Zone};
 use crate::offline::catalog::ColumnKind;
 use crate::offline::cues::Cue;
-use crate::offline::draft::Filter;
+use crate::offline::draft::{Asked, Filter};
 use crate::offline::spans::Span;
 
 impl Parser<'_> {
@@ -15,8 +15,31 @@ impl Parser<'_> {
         }
     }
 
+    /// "in 2009 but not in 2010": what follows is of rows that there must not be.
+    fn but_not(&mut self) -> bool {
+        let before = self.at.checked_sub(1).and_then(|at| self.span(at));
+        if self.draft.filters.is_empty() || !before.is_some_and(|s| s.text.eq_ignore_ascii_case("but")) {
+            return false;
+        }
+        self.except(self.at + 1)
+    }
+
+    /// Everything from here on is of rows that there must not be.
+    fn except(&mut self, next: usize) -> bool {
+        if self.draft.except.is_some() {
+            return false;
+        }
+        self.draft.except = Some(self.draft.filters.len());
+        self.enter(Zone::Body);
+        self.at = next;
+        true
+    }
+
     fn not(&mut self) -> bool {
-        let at = self.skip(self.at + 1, &[Cue::In, Cue::From, Cue::Is, Cue::Of]);
+        if self.but_not() {
+            return true;
+        }
+        let at = self.skip_verbs(self.at + 1);
         if self.span(at).is_some_and(|s| s.values().next().is_some()) {
             self.at = at;
             return self.value_list(None, true);
@@ -45,7 +68,7 @@ impl Parser<'_> {
     }
 
     fn without(&mut self) -> bool {
-        let at = self.skip(self.at + 1, &[Cue::In, Cue::Is]);
+        let at = self.skip_verbs(self.at + 1);
         if self.span(at).is_some_and(|s| !s.is_noun() && s.values().next().is_some()) {
             return false;
         }
@@ -60,7 +83,9 @@ impl Parser<'_> {
         self.enter(Zone::Body);
         if let Some(table) = noun.table() {
             if self.draft.subject.is_none() || self.draft.subject == Some(table) {
-                return false;
+                // "countries that have no stadium opened after 2006": countries of other stadiums only.
+                let listed = self.draft.asked.iter().all(|a| matches!(a, Asked::Column(_)));
+                return listed && !self.draft.asked.is_empty() && self.except(next);
             }
             self.draft.filters.push(Filter::Related { table, negated: true, count: None, inner: Vec::new() });
             self.near = Some(table);
@@ -69,7 +94,7 @@ impl Parser<'_> {
             let followed =
                 self.span(self.skip(next, &[Cue::Of, Cue::Is])).is_some_and(|s: &Span| s.values().next().is_some());
             if followed || self.is_compared(next) {
-                return false;
+                return followed && self.text_condition(&noun, next, true);
             }
             self.draft.filters.push(Filter::Missing { column: noun, present: false });
         }

@@ -3,7 +3,7 @@
 use super::{Parser, Zone};
 use crate::offline::catalog::{self, Catalog, ColumnKind, TableId};
 use crate::offline::cues::Cue;
-use crate::offline::draft::{Asked, Filter, Noun, Thing};
+use crate::offline::draft::{Asked, Filter, Key, Noun, Thing};
 use crate::offline::spans::{Meaning, Span};
 
 impl Parser<'_> {
@@ -26,7 +26,45 @@ impl Parser<'_> {
                 return Some((owned, at + 2));
             }
         }
-        Some((noun, at + 1))
+        let next = if self.is_label(&noun, at + 1) { at + 2 } else { at + 1 };
+        Some((noun, next))
+    }
+
+    /// "decor type", "company names": a word that only says what sort of thing the column holds.
+    fn is_label(&self, noun: &Noun, at: usize) -> bool {
+        self.is_classifier(at) && self.is_category(noun)
+    }
+
+    fn is_classifier(&self, at: usize) -> bool {
+        let words = ["name", "names", "type", "types", "kind", "kinds", "value", "values"];
+        self.span(at).is_some_and(|s| words.contains(&s.text.to_lowercase().as_str()))
+    }
+
+    /// A column of text that the words name nearly in full.
+    fn is_category(&self, noun: &Noun) -> bool {
+        let catalog = self.catalog();
+        let text = |t: Thing| t.column().is_some_and(|c| catalog.column(c).kind == ColumnKind::Text);
+        noun.is_column() && noun.things.iter().any(|(t, w)| *w >= 0.8 && text(*t))
+    }
+
+    /// The place of the label that a noun stands behind.
+    pub(super) fn label_before(&self, at: usize) -> Option<usize> {
+        let of = (0..at).rev().find(|i| self.span(*i).is_some_and(|s| !s.is_stop()))?;
+        let label = of.checked_sub(1)?;
+        (self.cue(of) == Some(Cue::Of) && self.is_classifier(label) && self.labelled(label) == Some(at)).then_some(label)
+    }
+
+    /// "the name of the studio", "types of status" where the studio and the status are columns.
+    fn labelled(&self, at: usize) -> Option<usize> {
+        if !self.is_classifier(at) || self.cue(at + 1) != Some(Cue::Of) {
+            return None;
+        }
+        let of = self.skip(at + 2, &[Cue::Distinct]);
+        let (noun, _) = self.noun_at(of)?;
+        let catalog = self.catalog();
+        let own = self.span(at).map(|s| self::noun(catalog, s)).unwrap_or_default();
+        let beside = |(t, w): &(Thing, f32)| *w >= 0.9 && noun.things.iter().any(|(o, _)| o.table(catalog) == t.table(catalog));
+        (self.is_category(&noun) && !own.things.iter().any(beside)).then_some(of)
     }
 
     /// The table that is named at a place, behind filler.
@@ -38,6 +76,9 @@ impl Parser<'_> {
 
     /// A table or a column that no stricter rule has used.
     pub(super) fn noun(&mut self) -> bool {
+        if let Some(of) = self.labelled(self.at).filter(|_| self.joins_request(self.at)) {
+            self.at = of;
+        }
         let Some((noun, next)) = self.noun_at(self.at) else { return false };
         let preceded = self.at.checked_sub(1).and_then(|at| self.cue(at));
         match noun.table() {
@@ -105,12 +146,27 @@ impl Parser<'_> {
         }
     }
 
+    /// "for each country, … of that country": a column that is asked for, or grouped by, once more.
+    fn is_said_already(&self, noun: &Noun) -> bool {
+        let best = |n: &Noun| n.things.iter().map(|(_, w)| *w).fold(0.0_f32, f32::max);
+        let same = |known: &Noun| {
+            let top = best(known);
+            known.things.iter().any(|(t, w)| *w >= top && noun.things.iter().any(|(o, x)| o == t && *x >= best(noun)))
+        };
+        let keys = self.draft.keys.iter().filter_map(|k| if let Key::Column(n) = k { Some(n) } else { None });
+        let asked = self.draft.asked.iter().filter_map(|a| if let Asked::Column(n) = a { Some(n) } else { None });
+        keys.chain(asked).any(same)
+    }
+
     fn column_noun(&mut self, noun: Noun, next: usize) -> bool {
         let catalog = self.catalog();
         let flag = noun.any(|t| t.column().is_some_and(|c| catalog.column(c).kind == ColumnKind::Flag));
         let said_of = self.zone == Zone::Body || !self.joins_request(self.at);
         if flag && (said_of || self.table_at(next).is_some()) {
             self.push_filter(Filter::Flag { column: noun, value: true });
+            return true;
+        }
+        if said_of && self.is_said_already(&noun) {
             return true;
         }
         if self.zone == Zone::Body {

@@ -36,9 +36,26 @@ impl Parser<'_> {
             stated = Some(direction);
             at = self.skip(at + 1, &[Cue::Of]);
         }
+        if self.cue(at) == Some(Cue::Alphabetical) {
+            self.at = at;
+            return self.sorting();
+        }
         let Some((by, next)) = self.order_key(at, &[]) else { return false };
         self.sort(by, stated.unwrap_or(Direction::Asc), next);
+        self.further_keys(stated.unwrap_or(Direction::Asc));
         true
+    }
+
+    /// "ordered by sales and profits".
+    fn further_keys(&mut self, direction: Direction) {
+        while matches!(self.cue(self.at), Some(Cue::And | Cue::Comma)) {
+            let at = self.skip(self.at, &[Cue::And, Cue::Comma]);
+            let Some((by @ By::Column(_), next)) = self.order_key(at, &[]) else { break };
+            if self.is_compared(next) {
+                break;
+            }
+            self.sort(by, direction, next);
+        }
     }
 
     /// A direction on its own: of the order just named, of the one that follows, or of what is shown.

@@ -2,8 +2,9 @@
 
 use super::{Parser, Zone};
 use crate::offline::cues::Cue;
-use crate::offline::draft::{Asked, By, Order};
+use crate::offline::draft::{Asked, By, Noun, Order};
 use crate::offline::spans::Meaning;
+use crate::offline::thesaurus::measured_by;
 use domain::plan::{AggregateFn, Direction};
 
 impl Parser<'_> {
@@ -20,6 +21,7 @@ impl Parser<'_> {
                 self.ranked = Some(direction);
             }
             self.at += if count.is_some() { 2 } else { 1 };
+            self.ranked_at_once(direction);
             return true;
         }
         let count = self.number(self.at).and_then(|n| n.count());
@@ -36,6 +38,21 @@ impl Parser<'_> {
         false
     }
 
+    /// "the top 3 expensive rooms", "the mountains with the top 3 heights".
+    fn ranked_at_once(&mut self, direction: Direction) {
+        if self.ranked.is_none() {
+            return;
+        }
+        if let Some((measures, less)) = self.span(self.at).and_then(|s| measured_by(&s.text.to_lowercase())) {
+            let direction = if less { opposite(direction) } else { direction };
+            self.ranked_by(By::Measured(measures), direction, self.at + 1, false);
+        } else if !self.draft.asked.is_empty()
+            && let Some((by @ By::Column(_), next)) = self.ranking_measure(self.at)
+        {
+            self.ranked_by(by, direction, next, false);
+        }
+    }
+
     fn is_superlative(&self, at: usize) -> bool {
         matches!(self.cue(at), Some(Cue::Extreme(..) | Cue::ExtremeInTime(_)))
             || self.span(at).is_some_and(|s| s.meanings.iter().any(|m| matches!(m, Meaning::Superlative(..))))
@@ -46,6 +63,12 @@ impl Parser<'_> {
         if let Some(Meaning::Superlative(measures, direction)) =
             span.meanings.iter().find(|m| matches!(m, Meaning::Superlative(..))).cloned()
         {
+            // "the oldest age": the measure itself is named.
+            if let Some((noun, next)) = self.measure_at(self.at + 1)
+                && measures.iter().any(|m| noun.text.split(' ').any(|w| w == *m))
+            {
+                return self.extreme_of(noun, direction, next);
+            }
             self.order(By::Measured(measures), direction, self.at + 1);
             return true;
         }
@@ -81,11 +104,15 @@ impl Parser<'_> {
                 return true;
             }
         }
-        let Some((noun, next)) = self.measure_at(from) else { return false };
+        let Some((noun, next)) = self.measure_at(from) else { return counts && self.most_of_all(direction, from) };
         // The highest rank is the smallest number to some and the largest to others.
         if ["rank", "ranking", "position", "place"].iter().any(|w| noun.text.ends_with(w)) {
             return false;
         }
+        self.extreme_of(noun, direction, next)
+    }
+
+    fn extreme_of(&mut self, noun: Noun, direction: Direction, next: usize) -> bool {
         // "what is the highest price": the number itself is asked for.
         if self.draft.asked.iter().all(Asked::is_aggregate) && self.zone == Zone::Head {
             let function = if direction == Direction::Desc { AggregateFn::Max } else { AggregateFn::Min };
@@ -96,6 +123,15 @@ impl Parser<'_> {
         let additive = noun.any(|t| t.is_additive(self.catalog()));
         self.ranked_by(By::Column(noun), direction, next, additive);
         true
+    }
+
+    /// "the instrument that is used the most", "which has the most records".
+    fn most_of_all(&mut self, direction: Direction, from: usize) -> bool {
+        let ends = self.skip(from, &[Cue::In, Cue::Count]) >= self.spans.len();
+        if ends && !self.draft.asked.is_empty() {
+            self.order(By::Occurrences, direction, self.spans.len());
+        }
+        ends && !self.draft.asked.is_empty()
     }
 
     fn extreme_in_time(&mut self, direction: Direction) -> bool {
@@ -138,5 +174,12 @@ impl Parser<'_> {
             Some(noun) => self.draft.orders.push(Order { by: By::Column(noun), direction, shown: true }),
             None => self.draft.ranked = Some(direction),
         }
+    }
+}
+
+fn opposite(direction: Direction) -> Direction {
+    match direction {
+        Direction::Asc => Direction::Desc,
+        Direction::Desc => Direction::Asc,
     }
 }
