@@ -9,7 +9,7 @@ WORDNET_DICT_DIR holds `data.noun`, `index.noun` and so on (WordNet 3.0; on Debi
     word other:score other:score …
     word/v other:score …
 
-where `/v` marks verbs and score is 45 to 99: 99 for words that mean the same in their first sense,
+where `/v` marks verbs and score is 60 to 99: 99 for words that mean the same in their first sense,
 less for later senses, for wider and narrower words and for words derived from each other. A
 relation holds both ways, whichever of the two words a question uses. Irregular forms ("children",
 "taught") are related to their base form.
@@ -26,7 +26,7 @@ SAME, WIDER, DERIVED, SIMILAR = 99, 80, 85, 70
 KINDS = {"@": WIDER, "~": WIDER, "+": DERIVED, "&": SIMILAR, "\\": DERIVED}
 # Senses are listed by frequency: each later one is trusted less, and few people mean the last ones.
 BY_RANK = [1.0, 0.93, 0.86, 0.79, 0.72, 0.65]
-LEAST = 45
+LEAST, LEAST_WIDER = 60, 68
 MOST_PER_WORD = 60
 IRREGULAR = 97
 WORD = re.compile(r"^[a-z]{3,}$")
@@ -76,28 +76,31 @@ def main():
         place = rank[pos].get((word, offset), 99)
         return BY_RANK[place] if place < len(BY_RANK) else 0.0
 
-    def relate(a, b, score):
+    def relate(a, b, score, least=LEAST):
         usable = WORD.match(a) and WORD.match(b) and a != b and (a in common or b in common)
-        if usable and score >= LEAST:
+        if usable and score >= least:
             scores[a][b] = max(scores[a][b], int(score))
             scores[b][a] = max(scores[b][a], int(score))
 
+    # Schemas name things: what is done to them, and how they are, matters only where a noun is derived.
     for pos, sets in data.items():
         for offset, (words, pointers) in sets.items():
             here = {w: trust(pos, w, offset) for w in words}
-            for a in words:
+            for a in words if pos == "noun" else []:
                 for b in words:
                     relate(a, b, SAME * here[a] * here[b])
             for symbol, target, target_pos, ends in pointers:
                 other_pos = POS.get(target_pos)
                 base = KINDS.get(symbol)
-                if base is None or other_pos not in data or target not in data[other_pos]:
+                of_noun = "noun" in (pos, other_pos)
+                if base is None or not of_noun or other_pos not in data or target not in data[other_pos]:
                     continue
                 others = data[other_pos][target][0]
                 source, end = int(ends[:2], 16), int(ends[2:], 16)
                 for a in [words[source - 1]] if source else words:
                     for b in [others[end - 1]] if end else others:
-                        relate(a, b, base * here[a] * trust(other_pos, b, target))
+                        least = LEAST_WIDER if base == WIDER else LEAST
+                        relate(a, b, base * here[a] * trust(other_pos, b, target), least)
 
     verbs = {word for word, _ in rank["verb"] if WORD.match(word)}
     for pos in data:

@@ -10,9 +10,6 @@ use super::shape::{Shape, settle, shape};
 use domain::{QueryPlan, Value};
 use domain::plan::{AggregateFn, Condition, Direction, Expr, Join, JoinKind, JoinOn, OrderItem, SelectItem};
 
-/// Rows of a bare listing: nobody reads more of them in a chat.
-const LISTED: u64 = 100;
-
 pub(crate) struct Compiler<'a> {
     pub catalog: &'a Catalog,
     /// Stems of the question, to choose between keys.
@@ -68,7 +65,14 @@ impl Compiler<'_> {
 
     fn root(&self, query: &Query, shape: &Shape) -> Option<TableId> {
         let tables = self.core_tables(query, shape);
-        shape.measured.or(query.subject.filter(|t| tables.contains(t))).or(tables.first().copied())
+        let subject = query.subject.filter(|t| tables.contains(t) || self.reaches(*t, &tables));
+        shape.measured.or(subject).or(tables.first().copied())
+    }
+
+    /// Whether each row of a table has one row of each of the others: "hometowns of gymnasts".
+    fn reaches(&self, table: TableId, others: &[TableId]) -> bool {
+        let steps = joins::tree(self.catalog, table, others, self.hints);
+        !others.is_empty() && steps.is_ok_and(|steps| !steps.iter().any(Step::fans_out))
     }
 
     pub fn single(&self, query: &mut Query) -> Result<QueryPlan, Trouble> {
@@ -91,7 +95,7 @@ impl Compiler<'_> {
         for item in &shape.items {
             tables.push(match item {
                 Item::Column(c) | Item::CountDistinct(c) => table_of(c),
-                Item::Entity(t, _) | Item::Count(t) => *t,
+                Item::Entity(t, _) | Item::Whole(t) | Item::Count(t) => *t,
                 Item::Aggregate(_, thing) => thing.table(self.catalog),
             });
         }
@@ -133,10 +137,9 @@ impl Compiler<'_> {
             plan.group_by = keys;
             plan.group_by.extend(output.take_extra_keys());
         }
-        plan.distinct = query.distinct && !shape.grouped && !shape.items.iter().any(Item::is_aggregate);
+        plan.distinct = (query.distinct || self.is_range(query, shape)) && !shape.grouped && !shape.items.iter().any(Item::is_aggregate);
         plan.filter = self.conditions(query, &names, joined, semis)?;
-        let listing = matches!(shape.items.as_slice(), [Item::Entity(_, false)]);
-        plan.limit = query.limit.or((listing && !shape.grouped).then_some(LISTED));
+        plan.limit = query.limit;
         plan.select = output.select;
         // Which of the rows that became one would the order go by?
         let shown = |o: &OrderItem| {
@@ -149,6 +152,15 @@ impl Compiler<'_> {
             return Err(Trouble::NothingAsked);
         }
         Ok(plan)
+    }
+
+    /// "show all majors": which there are, of whatever rows.
+    fn is_range(&self, query: &Query, shape: &Shape) -> bool {
+        let [Item::Column(column)] = shape.items.as_slice() else { return false };
+        let info = self.catalog.column(*column);
+        let table = self.catalog.table(info.table);
+        let names = table.key == Some(*column) || table.display.contains(column);
+        query.subject.is_none() && query.orders.is_empty() && !names && !info.is_measure()
     }
 
     /// `from` and `joins`.

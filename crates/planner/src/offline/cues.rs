@@ -21,6 +21,8 @@ pub(crate) enum Cue {
     Between,
     /// "or more", behind a number.
     OrBeyond(Operator),
+    /// "all information": every column of the rows.
+    Whole,
     /// "highest", "most": the end of an order; true where it may count things ("most orders").
     Extreme(Direction, bool),
     /// "latest", "first": the end of an order in time.
@@ -109,6 +111,11 @@ const PHRASES: &[(&str, Cue)] = &[
     ("the least number of", Cue::Extreme(Asc, true)), ("the smallest number of", Cue::Extreme(Asc, true)), ("the lowest number of", Cue::Extreme(Asc, true)),
     ("the fewest number of", Cue::Extreme(Asc, true)), ("the fewest", Cue::Extreme(Asc, true)), ("the minimum number of", Cue::Extreme(Asc, true)),
     ("among", Cue::In), ("amongst", Cue::In), ("out of", Cue::Of),
+    (">", Cue::Compare(Greater)), (">=", Cue::Compare(GreaterOrEqual)), ("<", Cue::Compare(Less)), ("<=", Cue::Compare(LessOrEqual)),
+    ("=", Cue::Compare(Operator::Equal)), ("==", Cue::Compare(Operator::Equal)), ("!=", Cue::Not), ("<>", Cue::Not),
+    ("all information", Cue::Whole), ("all the information", Cue::Whole), ("information", Cue::Whole), ("everything", Cue::Whole),
+    ("all columns", Cue::Whole), ("all fields", Cue::Whole), ("all details", Cue::Whole), ("all the details", Cue::Whole),
+    ("all attributes", Cue::Whole), ("full details", Cue::Whole), ("complete information", Cue::Whole), ("all info", Cue::Whole), ("info", Cue::Whole),
     ("most common", Cue::Common(Desc)), ("most frequent", Cue::Common(Desc)), ("most popular", Cue::Common(Desc)),
     ("most frequently", Cue::Common(Desc)), ("most commonly", Cue::Common(Desc)), ("least common", Cue::Common(Asc)),
     ("least popular", Cue::Common(Asc)), ("most often", Cue::Common(Desc)), ("least frequent", Cue::Common(Asc)),

@@ -71,6 +71,8 @@ pub(crate) enum Asked {
         table: TableId,
         brief: bool,
     },
+    /// Rows of a table with all their columns.
+    Whole(TableId),
     CountRows(TableId),
     /// "and how many there are": of the rows that are asked for.
     CountThem,

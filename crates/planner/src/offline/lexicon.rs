@@ -223,7 +223,9 @@ impl Lexicon {
             let [(column, _)] = edge.on.as_slice() else { continue };
             let Some(column) = catalog.column_named(edge.many, column) else { continue };
             let Some((last, role)) = catalog.column(column).words.split_last() else { continue };
-            if !role.is_empty() && ["id", "code", "number", "key"].contains(&last.as_str()) {
+            let target = &catalog.table(edge.one).words;
+            let is_target = role.last().is_some_and(|w| target.iter().any(|t| stem(t) == stem(w)));
+            if is_target && ["id", "code", "number", "key"].contains(&last.as_str()) {
                 self.add(role, Target::Table(edge.one), weight::NOUN + 0.05);
             }
         }

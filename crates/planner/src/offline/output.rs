@@ -118,6 +118,12 @@ impl<'a> Output<'a> {
                     self.group_plain(column, field, shape);
                 }
             }
+            Item::Whole(table) => {
+                for column in self.names.catalog.table(*table).columns.clone() {
+                    let field = self.column(column);
+                    self.group_plain(column, field, shape);
+                }
+            }
             Item::Count(table) => {
                 let count = self.count(*table)?;
                 self.push(count, format!("number_of_{}", snake(&self.names.catalog.table(*table).name)));

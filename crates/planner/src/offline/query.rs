@@ -11,6 +11,7 @@ pub(crate) enum Item {
     Column(ColumnId),
     /// Rows by what they are called; only that, if brief.
     Entity(TableId, bool),
+    Whole(TableId),
     Count(TableId),
     CountDistinct(ColumnId),
     Aggregate(AggregateFn, Thing),

@@ -93,6 +93,7 @@ impl Reader<'_> {
                 }
             }
             Item::Entity(table, _) => self.table(*table),
+            Item::Whole(table) => format!("all columns of {}", self.table(*table)),
             Item::Count(table) => format!("number of {}", self.table(*table)),
             Item::CountDistinct(column) => format!("number of different {}", self.column(*column)),
             Item::Aggregate(function, thing) => self.aggregate(*function, *thing),

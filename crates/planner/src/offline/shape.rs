@@ -57,7 +57,7 @@ fn ranks_what_is_asked(catalog: &Catalog, query: &Query) -> Result<(), Trouble> 
     let own = |table: TableId| {
         query.items.iter().any(|item| match item {
             Item::Column(c) => catalog.column(*c).table == table,
-            Item::Entity(t, _) => *t == table,
+            Item::Entity(t, _) | Item::Whole(t) => *t == table,
             _ => true,
         })
     };
@@ -108,7 +108,7 @@ fn is_grouped_order(catalog: &Catalog, query: &Query, by: &BoundBy) -> bool {
         BoundBy::Thing(thing) => {
             let table = thing.table(catalog);
             let per_row = |item: &Item| match item {
-                Item::Entity(t, _) => *t == table,
+                Item::Entity(t, _) | Item::Whole(t) => *t == table,
                 Item::Column(c) => {
                     catalog.column(*c).table == table && (query.subject == Some(table) || !is_category(catalog, *c))
                 }

@@ -156,7 +156,8 @@ fn related(index: &Index, tokens: &[Token], start: usize, found: &mut Vec<(Span,
         let end = start + length;
         let Some(words) = tokens.get(start..end) else { break };
         let known = found.iter().any(|(s, _)| s.end == end);
-        if known || !words.iter().any(|t| is_foreign(index, t)) {
+        let proper = words.iter().enumerate().any(|(at, t)| t.is_capitalised() && start + at > 0);
+        if known || proper || !words.iter().any(|t| is_foreign(index, t)) {
             continue;
         }
         let mut names = index.lexicon.related(words);
@@ -218,6 +219,8 @@ fn single(token: &Token, found: &mut Vec<(Meaning, f32)>) {
     match token.shape {
         Shape::Quoted => found.push((Meaning::Literal(token.text.clone()), 1.0)),
         Shape::Mark => found.push((Meaning::Cue(Cue::Comma), 1.0)),
+        // A country, not a pronoun.
+        _ if token.text == "US" => {}
         _ if is_stop(&token.lower) || is_linking(&token.lower) => found.push((Meaning::Stop, 0.3)),
         _ => {}
     }

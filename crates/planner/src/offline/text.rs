@@ -44,7 +44,10 @@ pub(crate) fn tokenise(text: &str) -> Vec<Token> {
         if tokens.len() >= MAX_TOKENS {
             break;
         }
-        if c.is_whitespace() || (!c.is_alphanumeric() && !",;$€£\"'`-".contains(c)) {
+        if let Some(symbol) = comparison(&chars, at) {
+            tokens.push(Token::new(symbol, Shape::Word));
+            at += symbol.len();
+        } else if c.is_whitespace() || (!c.is_alphanumeric() && !",;$€£\"'`-".contains(c)) {
             at += 1;
         } else if let Some(end) = quoted_end(&chars, at) {
             let inner: String = chars.get(at + 1..end).unwrap_or_default().iter().collect();
@@ -62,6 +65,22 @@ pub(crate) fn tokenise(text: &str) -> Vec<Token> {
         }
     }
     tokens
+}
+
+/// A sign that compares.
+fn comparison(chars: &[char], at: usize) -> Option<&'static str> {
+    let next = chars.get(at + 1);
+    match (chars.get(at)?, next) {
+        ('>', Some('=')) => Some(">="),
+        ('<', Some('=')) => Some("<="),
+        ('!', Some('=')) => Some("!="),
+        ('<', Some('>')) => Some("<>"),
+        ('=', Some('=')) => Some("=="),
+        ('>', _) => Some(">"),
+        ('<', _) => Some("<"),
+        ('=', _) => Some("="),
+        _ => None,
+    }
 }
 
 /// A minus sign stands before a number and behind nothing; a hyphen does not.
@@ -180,6 +199,7 @@ mod tests {
         );
         assert_eq!(words("year-to-date order_items"), ["year", "to", "date", "order_items"]);
         assert_eq!(words("between -50 and 5 - 3"), ["between", "-50", "and", "5", "3"]);
+        assert_eq!(words("price>=5 and tier != 'pro'"), ["price", ">=", "5", "and", "tier", "!=", "pro"]);
         assert_eq!(words("mail a.b@example.com …"), ["mail", "a.b@example.com"]);
     }
 

@@ -62,6 +62,10 @@ impl ValueIndex {
 
     fn add(&mut self, column: ColumnId, value: &str) {
         let folded = fold(value);
+        for alias in SAME_NAMES.iter().filter(|g| g.contains(&folded.as_str())).flat_map(|g| g.iter()) {
+            let owned = Owned { column, value: value.to_owned() };
+            push_new(self.folded.entry((*alias).to_owned()).or_default(), owned);
+        }
         if folded.is_empty() || folded.split(' ').count() > MAX_WORDS {
             return;
         }
@@ -105,6 +109,14 @@ impl ValueIndex {
         self.complete.contains(&column)
     }
 }
+
+/// Names of one and the same country.
+const SAME_NAMES: &[&[&str]] = &[
+    &["us", "usa", "u s", "u s a", "united states", "united states of america"],
+    &["uk", "u k", "united kingdom"],
+    &["uae", "united arab emirates"],
+    &["eu", "european union"],
+];
 
 /// What a code for a sex stands for.
 fn sex_words(value: &str) -> &'static [&'static str] {

@@ -71,6 +71,7 @@ impl Binder<'_> {
     fn asked(&mut self, asked: &Asked, query: &mut Query) -> Result<(), Trouble> {
         let item = match asked {
             Asked::Entity { table, brief } => Item::Entity(*table, *brief),
+            Asked::Whole(table) => Item::Whole(*table),
             Asked::CountRows(table) => Item::Count(*table),
             Asked::CountThem => Item::Count(self.counted_rows(query)?),
             Asked::CountDistinct(noun) => {

@@ -3,7 +3,7 @@
 use super::Binder;
 use crate::offline::Index;
 use crate::offline::catalog::{Catalog, TableId};
-use crate::offline::draft::{Asked, Draft, Filter, Key, Noun, Thing};
+use crate::offline::draft::{Asked, By, Draft, Filter, Key, Noun, Thing};
 use crate::offline::joins::distance;
 use crate::offline::query::{Pick, Trouble};
 use crate::offline::values::Owned;
@@ -18,7 +18,7 @@ pub(super) fn in_play(index: &Index, draft: &Draft) -> Vec<TableId> {
     let mut nouns: Vec<&Noun> = Vec::new();
     for asked in &draft.asked {
         match asked {
-            Asked::Entity { table, .. } | Asked::CountRows(table) => tables.push(*table),
+            Asked::Entity { table, .. } | Asked::Whole(table) | Asked::CountRows(table) => tables.push(*table),
             Asked::CountThem => {}
             Asked::Column(noun) | Asked::CountDistinct(noun) | Asked::Aggregate(_, noun) => nouns.push(noun),
         }
@@ -40,6 +40,7 @@ pub(super) fn in_play(index: &Index, draft: &Draft) -> Vec<TableId> {
             _ => {}
         }
     }
+    tables.extend(draft.orders.iter().filter_map(|o| if let By::Rows(table) = o.by { Some(table) } else { None }));
     tables.extend(nouns.iter().filter_map(|n| n.owner));
     let certain = |n: &&Noun| matches!(n.things.as_slice(), [(_, w)] if *w >= 0.8);
     tables.extend(nouns.into_iter().filter(certain).flat_map(|n| n.things.iter().map(|(t, _)| t.table(catalog))));

@@ -38,6 +38,9 @@ impl Parser<'_> {
         if distinct {
             at = self.skip(at + 1, &[Cue::Of]);
         }
+        if let Some((table, next)) = self.kinds_of(at) {
+            return Some((Asked::CountRows(table), next));
+        }
         let (noun, next) = self.noun_at(at)?;
         if let Some(table) = noun.table() {
             return Some((Asked::CountRows(table), next));
@@ -47,7 +50,13 @@ impl Parser<'_> {
             let counts = noun.any(|t| t.is_additive(catalog));
             return counts.then_some((Asked::Aggregate(AggregateFn::Sum, noun), next));
         }
-        Some((Asked::CountDistinct(noun), next))
+        // How many of a number is not how many different numbers; and a mere synonym is not enough.
+        let counts = |(t, _): &(Thing, f32)| {
+            let words = t.column().map(|c| catalog.column(c).words.as_slice()).unwrap_or_default();
+            words.iter().any(|w| matches!(w.as_str(), "count" | "number" | "amount" | "quantity" | "total"))
+        };
+        let sure = noun.things.iter().any(|(_, w)| *w > 0.8);
+        (sure && (distinct || !noun.things.iter().any(counts))).then_some((Asked::CountDistinct(noun), next))
     }
 
     /// "… and how many there are", "and the number of them in each": of what is asked for already.

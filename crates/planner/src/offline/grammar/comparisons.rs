@@ -20,9 +20,15 @@ impl Parser<'_> {
             self.compare(left, op, bound, next);
             return true;
         }
-        let Some((noun, end)) = self.noun_at(self.at) else { return false };
+        let Some((mut noun, end)) = self.noun_at(self.at) else { return false };
         if noun.things.is_empty() {
             return false;
+        }
+        // "the address of the document with id 4": a condition is of what was named last.
+        if let (None, Some(near)) = (noun.owner, self.near)
+            && noun.belongs_to(near, self.catalog())
+        {
+            noun.owner = Some(near);
         }
         self.number_condition(&noun, end) || self.time_condition(&noun, end) || self.text_condition(&noun, end, false)
     }
@@ -120,6 +126,8 @@ impl Parser<'_> {
         match bound {
             Bound::Number(number) => self.number_first(op, number, next),
             _ => match self.measure_at(next) {
+                // "below the average salary of …": an average over some rows only.
+                Some((_, end)) if matches!(self.cue(end), Some(Cue::Of | Cue::In | Cue::From)) => false,
                 Some((noun, end)) => {
                     self.compare(Left::Column(noun), op, bound, end);
                     true

@@ -166,6 +166,13 @@ impl<'a> Parser<'a> {
     }
 
     fn push_filter(&mut self, filter: Filter) {
+        // "Fall 2009 or Spring 2010": two pairs, of which no rule makes one alternative yet.
+        let kind = std::mem::discriminant(&filter);
+        let pairs = |f: &Filter| std::mem::discriminant(f) == kind;
+        let paired = self.draft.filters.split_last().is_some_and(|(last, rest)| !pairs(last) && rest.iter().any(pairs));
+        if self.either && paired {
+            self.draft.unexplained.push("or".to_owned());
+        }
         if std::mem::take(&mut self.either)
             && let Some(last) = self.draft.filters.pop()
         {
@@ -285,6 +292,7 @@ impl<'a> Parser<'a> {
             Some(Cue::And) if first => self.draft.continues = true,
             // "over the past 6 months" compares nothing.
             Some(Cue::Compare(_)) if self.span(self.skip(self.at + 1, &[])).is_some_and(|s| s.time().is_some()) => {}
+            Some(Cue::Whole) => return self.whole(),
             Some(Cue::Both) => self.draft.both |= !self.joins_request(self.at),
             Some(Cue::And | Cue::Comma | Cue::Of | Cue::In | Cue::From | Cue::Is | Cue::Clause | Cue::Show) => {}
             Some(_) => return false,

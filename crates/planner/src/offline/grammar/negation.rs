@@ -92,7 +92,7 @@ impl Parser<'_> {
         } else {
             // "without a status of open" is about the value, which this rule does not read.
             let followed =
-                self.span(self.skip(next, &[Cue::Of, Cue::Is])).is_some_and(|s: &Span| s.values().next().is_some());
+                self.span(self.skip(next, &[Cue::Of, Cue::Is, Cue::In])).is_some_and(|s: &Span| s.values().next().is_some());
             if followed || self.is_compared(next) {
                 return followed && self.text_condition(&noun, next, true);
             }

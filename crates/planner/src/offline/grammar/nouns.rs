@@ -47,6 +47,16 @@ impl Parser<'_> {
         noun.is_column() && noun.things.iter().any(|(t, w)| *w >= 0.8 && text(*t))
     }
 
+    /// "kinds of enzymes" where enzymes have no kind: the enzymes themselves.
+    pub(super) fn kinds_of(&self, at: usize) -> Option<(TableId, usize)> {
+        if !self.is_classifier(at) || self.cue(at + 1) != Some(Cue::Of) {
+            return None;
+        }
+        let (table, next) = self.table_at(at + 2)?;
+        let own = self.span(at).map(|s| self::noun(self.catalog(), s)).unwrap_or_default();
+        (!own.belongs_to(table, self.catalog())).then_some((table, next))
+    }
+
     /// The place of the label that a noun stands behind.
     pub(super) fn label_before(&self, at: usize) -> Option<usize> {
         let of = (0..at).rev().find(|i| self.span(*i).is_some_and(|s| !s.is_stop()))?;
@@ -82,6 +92,14 @@ impl Parser<'_> {
         let Some((noun, next)) = self.noun_at(self.at) else { return false };
         let preceded = self.at.checked_sub(1).and_then(|at| self.cue(at));
         match noun.table() {
+            // "allergies and their types": one more thing that is asked for, not the table once more.
+            Some(table) if self.draft.subject == Some(table) && self.is_further(preceded) => {
+                let column = Noun { tables: Vec::new(), owner: Some(table), ..noun };
+                if !column.belongs_to(table, self.catalog()) {
+                    return false;
+                }
+                self.draft.asked.push(Asked::Column(column));
+            }
             Some(table) => self.table_noun(table, &noun, preceded),
             None => {
                 if !self.column_noun(noun, next) {
@@ -91,6 +109,11 @@ impl Parser<'_> {
         }
         self.at = next;
         true
+    }
+
+    fn is_further(&self, preceded: Option<Cue>) -> bool {
+        let joined = matches!(preceded, Some(Cue::And | Cue::Comma)) || self.joins_request(self.at);
+        joined && self.zone == Zone::Head && !self.draft.asked.is_empty()
     }
 
     fn table_noun(&mut self, table: TableId, noun: &Noun, preceded: Option<Cue>) {
@@ -144,6 +167,25 @@ impl Parser<'_> {
                 }
             }
         }
+    }
+
+    /// "all information about customers", "customer information"; elsewhere the word says nothing.
+    pub(super) fn whole(&mut self) -> bool {
+        let at = self.skip(self.at + 1, &[Cue::Of, Cue::In, Cue::From, Cue::Clause, Cue::Each]);
+        match (self.draft.asked.as_slice(), self.table_at(at)) {
+            ([], Some((table, next))) => {
+                self.draft.asked.push(Asked::Whole(table));
+                self.draft.subject = Some(table);
+                self.near = Some(table);
+                self.at = next;
+            }
+            ([Asked::Entity { table, .. }], _) => {
+                self.draft.asked = vec![Asked::Whole(*table)];
+                self.at += 1;
+            }
+            _ => self.at += 1,
+        }
+        true
     }
 
     /// "for each country, … of that country": a column that is asked for, or grouped by, once more.

@@ -93,7 +93,7 @@ impl Parser<'_> {
         if let Some((functions, nouns, next)) = self.aggregate_at(self.skip(from, &[]))
             && let ([function], [noun]) = (functions.as_slice(), nouns.as_slice())
         {
-            self.ranked_by(By::Aggregate(*function, noun.clone()), direction, next, true);
+            self.ranked_by(By::Aggregate(*function, noun.clone()), direction, next, false);
             return true;
         }
         if self.cue(self.skip(from, &[])) == Some(Cue::Count) || counts {
@@ -120,8 +120,7 @@ impl Parser<'_> {
             self.at = next;
             return true;
         }
-        let additive = noun.any(|t| t.is_additive(self.catalog()));
-        self.ranked_by(By::Column(noun), direction, next, additive);
+        self.ranked_by(By::Column(noun), direction, next, false);
         true
     }
 
