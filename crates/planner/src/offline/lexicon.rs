@@ -4,7 +4,7 @@ use super::catalog::{Catalog, ColumnId, ColumnKind, TableId, singular};
 use super::english::{expand, is_stop};
 use super::relations::related;
 use super::text::{Shape, Token, split_name, stem};
-use super::thesaurus::synonyms;
+use super::thesaurus::{phrases, synonyms};
 use domain::SourceSchema;
 use std::collections::HashMap;
 
@@ -161,6 +161,7 @@ impl Lexicon {
         if !before.is_empty() {
             self.add_parts(words, target);
         }
+        self.add_phrases(words, target);
         for synonym in synonyms(&singular(last)) {
             let mut phrase: Vec<&str> = before.iter().map(String::as_str).collect();
             phrase.push(synonym);
@@ -168,6 +169,20 @@ impl Lexicon {
             self.add(&phrase, target, trust);
             if !before.is_empty() && last.len() > 2 {
                 self.add(&[synonym], target, weight::THESAURUS - 0.15);
+            }
+        }
+    }
+
+    /// "forename" for a first name, also where the name goes on before it: `customer_first_name`.
+    fn add_phrases(&mut self, words: &[String], target: Target) {
+        for start in 0..words.len() {
+            let (before, tail) = words.split_at(start);
+            let tail: Vec<String> = tail.iter().map(|w| singular(w)).collect();
+            for phrase in phrases(&tail.join(" ")) {
+                let trust = if before.is_empty() { weight::NAME - 0.1 } else { weight::NOUN };
+                self.add(&phrase.split(' ').collect::<Vec<_>>(), target, trust);
+                let whole: Vec<&str> = before.iter().map(String::as_str).chain(phrase.split(' ')).collect();
+                self.add(&whole, target, weight::NAME - 0.1);
             }
         }
     }
@@ -185,8 +200,10 @@ impl Lexicon {
             let tail = words.get(start..).unwrap_or_default();
             self.add(tail, target, weight::NOUN + share(tail.len()));
         }
-        let head = words.get(..words.len() - 1).unwrap_or_default();
-        self.add(head, target, weight::PART + share(head.len()));
+        for end in 1..words.len() {
+            let head = words.get(..end).unwrap_or_default();
+            self.add(head, target, weight::PART + share(head.len()));
+        }
     }
 
     /// Moments are also asked for by the noun of their verb, with or without "date" or "time".
@@ -206,8 +223,11 @@ impl Lexicon {
 
     /// `customer_name` in `customers` is just its name.
     fn add_without_table(&mut self, words: &[String], table: &[String], target: Target) {
-        if words.len() > table.len() && words.iter().zip(table).all(|(w, t)| stem(w) == stem(t)) {
-            self.add(words.get(table.len()..).unwrap_or_default(), target, weight::NAME - 0.02);
+        let same = |w: &str, t: &str| stem(w) == stem(t) || w.len() >= 3 && t.starts_with(w);
+        let shared = words.iter().zip(table).take_while(|(w, t)| same(w, t)).count();
+        if shared > 0 && words.len() > shared {
+            let trust = weight::NAME - if shared == table.len() { 0.02 } else { 0.04 };
+            self.add(words.get(shared..).unwrap_or_default(), target, trust);
         }
     }
 

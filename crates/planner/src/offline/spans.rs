@@ -7,7 +7,7 @@ use super::cues::{self, Cue};
 use super::english::{is_change, is_linking, is_stop};
 use super::lexicon::{self, Target, weight};
 use super::numbers::{self, Number};
-use super::relations::is_verb;
+use super::relations::{self, is_verb};
 use super::text::{Shape, Token, fold};
 use super::thesaurus::measured_by;
 use super::time::When;
@@ -344,6 +344,11 @@ fn last_resort(index: &Index, start: usize, words: &[Token]) -> (Span, f32) {
         let near = index.values.misspelt(&only.lower);
         let near = near.into_iter().filter(|o| only.is_capitalised() || index.values.is_category(o.column));
         meanings.extend(near.map(|owned| Meaning::Value(owned, weight::MISSPELT)));
+        if meanings.is_empty() && only.is_capitalised() && start > 0 {
+            let same = relations::related(&only.lower).into_iter().filter(|(_, score)| *score >= 0.8);
+            let named = same.flat_map(|(other, _)| index.values.exact(other).iter().cloned());
+            meanings.extend(named.map(|owned| Meaning::Value(owned, weight::RELATED)));
+        }
     }
     if meanings.is_empty() {
         let verb = words.iter().all(|t| t.shape == Shape::Word && is_verb(&t.lower) && !is_change(&t.stem));

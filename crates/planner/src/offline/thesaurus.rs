@@ -17,7 +17,14 @@ const GROUPS: &[&[&str]] = &[
     &["price", "cost"],
     &["phone", "telephone"],
     &["email", "mail"],
-    &["company", "firm", "business"],
+    &["company", "firm", "business", "enterprise", "corporation"],
+    &["document", "file"],
+    &["location", "place", "venue"],
+    &["picture", "photo", "image"],
+    &["reservation", "booking"],
+    &["university", "college"],
+    &["person", "people", "individual"],
+    &["author", "writer"],
     &["supplier", "vendor"],
     &["invoice", "bill"],
     &["shop", "store"],
@@ -47,6 +54,26 @@ const GROUPS: &[&[&str]] = &[
 /// The other words of the groups that a word (singular) is in.
 pub(crate) fn synonyms(word: &str) -> impl Iterator<Item = &'static str> {
     GROUPS.iter().filter(move |g| g.contains(&word)).flat_map(|g| g.iter().copied()).filter(move |w| *w != word)
+}
+
+/// Names of several words that people use for one another.
+const PHRASES: &[&[&str]] = &[
+    &["first name", "forename", "given name", "fore name"],
+    &["last name", "surname", "family name", "second name"],
+    &["birth date", "birthday", "birthdate", "date of birth", "day of birth", "dob"],
+    &["phone", "phone number", "telephone", "telephone number", "mobile number", "cellphone", "cell phone", "mobile"],
+    &["zip code", "zip", "postal code", "postcode", "post code"],
+    &["email", "email address", "mail address", "e mail", "mail"],
+    &["headquarter", "head office", "main office", "home office"],
+    &["population", "number of people", "number of inhabitants", "number of residents"],
+    &["gdp", "gross domestic product"],
+    &["classroom", "class room"],
+    &["capacity", "number of seats"],
+];
+
+/// Other ways to say a phrase (singular).
+pub(crate) fn phrases(phrase: &str) -> impl Iterator<Item = &'static str> {
+    PHRASES.iter().filter(move |g| g.contains(&phrase)).flat_map(|g| g.iter().copied()).filter(move |p| *p != phrase)
 }
 
 /// Adjectives that are measured by a column: "expensive" by a price. The flag is true where more of

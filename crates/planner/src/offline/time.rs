@@ -55,6 +55,16 @@ impl When {
         }
     }
 
+    /// Whether it is bounded by whole years that are named.
+    pub fn is_years(&self) -> bool {
+        match self {
+            Self::In(p) | Self::Since(p) | Self::After(p) | Self::Before(p) | Self::Until(p) => {
+                matches!(p, Period::Year(_))
+            }
+            Self::Between(a, b) => matches!((a, b), (Period::Year(_), Period::Year(_))),
+        }
+    }
+
     /// "last month": a whole period that is over.
     pub fn is_past(&self) -> bool {
         matches!(self, Self::In(Period::Current { back: 1.., .. }))

@@ -36,7 +36,7 @@ impl Binder<'_> {
                 // A sum happens when what is summed up does; rows that are counted may be told by others.
                 let timed = near.filter(|t| !catalog.time_columns(*t).is_empty());
                 let near = query.summed(catalog).or(timed).or(query.measured(catalog)).or(self.draft.subject);
-                let column = self.time_column(near, column, "date")?;
+                let column = self.time_column(near, column, "date", when.is_years())?;
                 let range = self.range(when, column)?;
                 BoundFilter::of(self.catalog(), column, Test::Time(range))
             }

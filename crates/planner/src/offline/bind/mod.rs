@@ -158,7 +158,7 @@ impl Binder<'_> {
             By::Measured(measures) => self.measured(measures, query)?,
             By::Time => {
                 let near = query.measured(self.catalog()).or(self.draft.subject);
-                BoundBy::Thing(Thing::Column(self.time_column(near, None, "date")?))
+                BoundBy::Thing(Thing::Column(self.time_column(near, None, "date", false)?))
             }
             By::Shown => BoundBy::Shown,
             By::Figure => BoundBy::Figure,

@@ -2,7 +2,7 @@
 
 use super::Binder;
 use crate::offline::Index;
-use crate::offline::catalog::{Catalog, TableId};
+use crate::offline::catalog::{Catalog, ColumnInfo, Edge, TableId};
 use crate::offline::draft::{Asked, By, Draft, Filter, Key, Noun, Thing};
 use crate::offline::joins::distance;
 use crate::offline::query::{Pick, Trouble};
@@ -93,6 +93,16 @@ impl Binder<'_> {
     fn same(&self, a: Thing, b: Thing) -> bool {
         let (Some(a), Some(b)) = (a.column(), b.column()) else { return false };
         let (a, b) = (self.catalog().column(a), self.catalog().column(b));
+        let target = |c: &ColumnInfo| {
+            let points = |e: &&Edge| e.many == c.table && matches!(e.on.as_slice(), [(m, _)] if *m == c.name);
+            self.catalog().edges.iter().find(points).map(|e| (e.one, e.on.clone()))
+        };
+        if let (Some((one, on)), Some((other, on_other))) = (target(a), target(b))
+            && one == other
+            && on.iter().map(|(_, o)| o).eq(on_other.iter().map(|(_, o)| o))
+        {
+            return true;
+        }
         self.catalog().edges.iter().any(|e| {
             let pair = |m: &str, o: &str| e.on.iter().any(|(x, y)| x == m && y == o);
             (e.many == a.table && e.one == b.table && pair(&a.name, &b.name))

@@ -20,7 +20,7 @@ impl Binder<'_> {
                     Some(noun) => self.thing(noun, |_, _| true)?.column(),
                     None => None,
                 };
-                let found = self.time_column(near, named, &unit_name(*unit))?;
+                let found = self.time_column(near, named, &unit_name(*unit), *unit == DateUnit::Year)?;
                 if self.catalog().column(found).is_year && *unit == DateUnit::Year {
                     *key = BoundKey::Column(found);
                 } else if self.catalog().column(found).is_year {
@@ -39,6 +39,7 @@ impl Binder<'_> {
         near: Option<TableId>,
         named: Option<ColumnId>,
         text: &str,
+        years: bool,
     ) -> Result<ColumnId, Trouble> {
         if let Some(column) = named {
             return Ok(column);
@@ -52,9 +53,11 @@ impl Binder<'_> {
             return Err(Trouble::Unbound(text.to_owned()));
         };
         let columns = tables.iter().filter(|(d, _)| *d == nearest).flat_map(|(_, t)| catalog.time_columns(*t));
+        // "in 2009" is what a column of years is for.
+        let of_years = |c: ColumnId| if years && catalog.column(c).is_year { 0.1 } else { 0.0 };
         let noun = Noun {
             text: text.to_owned(),
-            things: columns.map(|c| (Thing::Column(c), 1.0 + event_weight(catalog, c))).collect(),
+            things: columns.map(|c| (Thing::Column(c), 1.0 + event_weight(catalog, c) + of_years(c))).collect(),
             ..Noun::default()
         };
         let thing = self.thing(&noun, |_, _| true)?;

@@ -1,7 +1,7 @@
 //! "price over 100", "more than 5 orders", "older than 30", "above average".
 
 use super::{Parser, Zone};
-use crate::offline::catalog::{ColumnKind, TableId};
+use crate::offline::catalog::{ColumnId, ColumnKind, TableId};
 use crate::offline::cues::Cue;
 use crate::offline::draft::{Asked, Bound, Filter, Left, Noun, Thing};
 use crate::offline::numbers::Number;
@@ -18,6 +18,20 @@ impl Parser<'_> {
         {
             let left = Left::Aggregate(*function, noun.clone());
             self.compare(left, op, bound, next);
+            return true;
+        }
+        // "with a number of tracks over 100".
+        if self.cue(self.at) == Some(Cue::Count)
+            && let Some((Asked::CountRows(table), end)) = self.counted(self.at + 1)
+            && let Some((op, Bound::Number(number), next)) = self.bound_at(end)
+            && let (Some(subject), Some(n)) = (self.draft.subject, whole(number.value))
+        {
+            if subject == table {
+                return self.rows(Some(table), op, n, next);
+            }
+            let count = Some((op, n));
+            self.draft.filters.push(Filter::Related { table, negated: false, count, inner: Vec::new() });
+            self.at = next;
             return true;
         }
         let Some((mut noun, end)) = self.noun_at(self.at) else { return false };
@@ -119,7 +133,9 @@ impl Parser<'_> {
                 at + 1
             };
             let end = if self.span(end).is_some_and(|s| s.text == "old") { end + 1 } else { end };
-            self.compare(Left::Measured(measures), op, bound, end);
+            let left = self.measured_noun(measures).map_or(Left::Measured(measures), Left::Column);
+            let end = if matches!(bound, Bound::Aggregate(_)) { self.over_all(measures, end) } else { end };
+            self.compare(left, op, bound, end);
             return true;
         }
         let Some((op, bound, next)) = self.bound_at(self.at) else { return false };
@@ -161,6 +177,32 @@ impl Parser<'_> {
             return true;
         }
         false
+    }
+
+    /// The measure of an adjective, of what was named last or of the subject.
+    fn measured_noun(&self, measures: &[&str]) -> Option<Noun> {
+        let catalog = self.catalog();
+        let of = |table: TableId| {
+            let named = |c: &&ColumnId| {
+                let info = catalog.column(**c);
+                info.is_measure() && info.words.iter().any(|w| measures.contains(&w.as_str()))
+            };
+            let mut found = catalog.table(table).columns.iter().filter(named);
+            let only = found.next().filter(|_| found.next().is_none())?;
+            let things = vec![(Thing::Column(*only), 1.0)];
+            Some(Noun { text: measures.join(" or "), things, owner: Some(table), ..Noun::default() })
+        };
+        self.near.and_then(of).or_else(|| self.draft.subject.and_then(of))
+    }
+
+    /// "more expensive than the average price across all products": said once more, over all rows.
+    fn over_all(&self, measures: &[&str], from: usize) -> usize {
+        let again = |n: &Noun| n.text.split(' ').any(|w| measures.contains(&w));
+        let end = self.measure_at(from).filter(|(n, _)| again(n)).map_or(from, |(_, end)| end);
+        match (self.cue(end), self.table_at(self.skip(end, &[Cue::Of, Cue::In]))) {
+            (Some(Cue::Of | Cue::In), Some((table, next))) if Some(table) == self.draft.subject => next,
+            _ => end,
+        }
     }
 
     /// "majors with fewer than 3 students": groups of what is asked for, by how many rows they have.

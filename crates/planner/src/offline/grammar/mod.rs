@@ -201,7 +201,8 @@ impl<'a> Parser<'a> {
     }
 
     fn value_follows(&self, from: usize) -> bool {
-        self.span(self.skip(from, &[])).is_some_and(|s| s.values().next().is_some() || s.literal().is_some())
+        let at = self.skip(from, &[Cue::Of, Cue::Is]);
+        self.span(at).is_some_and(|s| s.values().next().is_some() || s.literal().is_some())
     }
 
     /// Words for what rows can't answer, or what plans can't say yet.
@@ -237,7 +238,8 @@ impl<'a> Parser<'a> {
     fn skip_verbs(&self, from: usize) -> usize {
         let filler = [Cue::In, Cue::From, Cue::Is, Cue::Of, Cue::By];
         let mut at = self.skip(from, &filler);
-        while self.is_verb(at) && self.span(self.skip(at + 1, &filler)).is_some_and(Span::is_noun) {
+        let object = |s: &Span| s.is_noun() || s.values().next().is_some();
+        while self.is_verb(at) && self.span(self.skip(at + 1, &filler)).is_some_and(object) {
             at = self.skip(at + 1, &filler);
         }
         at
@@ -250,9 +252,13 @@ impl<'a> Parser<'a> {
             return false;
         }
         let next = self.skip(self.at + 1, &[Cue::In, Cue::Of, Cue::From, Cue::By, Cue::Is, Cue::Both]);
-        let object = self.span(next).is_some_and(|s| s.is_noun() || s.values().next().is_some() || s.literal().is_some());
+        let counted = self.is_compared(next) || matches!(self.cue(next), Some(Cue::Extreme(..) | Cue::Common(_)));
+        let object = counted
+            || self.span(next).is_some_and(|s| s.is_noun() || s.values().next().is_some() || s.literal().is_some());
         let asked = |at: usize| self.span(at).is_some_and(|s| ["do", "does", "did"].contains(&s.text.as_str()));
-        let ends = next >= self.spans.len() && (0..self.at).any(asked);
+        let they = self.at.checked_sub(1).and_then(|at| self.span(at));
+        let they = they.is_some_and(|s| ["they", "it", "he", "she"].contains(&s.text.as_str()));
+        let ends = next >= self.spans.len() && ((0..self.at).any(asked) || they);
         if !(object || ends) || self.draft.asked.is_empty() && self.draft.subject.is_none() {
             return false;
         }
@@ -274,6 +280,8 @@ impl<'a> Parser<'a> {
                 self.enter(if self.draft.asked.is_empty() { Zone::Head } else { Zone::Body });
             }
             Some(Cue::Show) if self.draft.asked.is_empty() => self.enter(Zone::Head),
+            // "Sort the regions by …".
+            Some(Cue::Arranged) if first => self.enter(Zone::Head),
             // "Which employees …? Find their names.": the second sentence says what to show of them.
             Some(Cue::Show) if matches!(self.draft.asked.as_slice(), [Asked::Entity { .. }]) => {
                 self.draft.asked.clear();

@@ -69,8 +69,10 @@ impl Parser<'_> {
 
     fn without(&mut self) -> bool {
         let at = self.skip_verbs(self.at + 1);
+        // "enzymes that do not produce heme".
         if self.span(at).is_some_and(|s| !s.is_noun() && s.values().next().is_some()) {
-            return false;
+            self.at = at;
+            return self.value_list(None, true);
         }
         let Some((mut noun, mut next)) = self.noun_at(at) else { return false };
         // "hosts who did not host any party": the verb is the subject's own word.

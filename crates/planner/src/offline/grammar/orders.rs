@@ -15,7 +15,7 @@ impl Parser<'_> {
                 true
             }
             Some(Cue::Alphabetical) => {
-                let of = self.order_key(self.at + 1, &[Cue::Of, Cue::By]);
+                let of = self.of_key(self.at + 1);
                 let (by, next) = of.unwrap_or((By::Shown, self.at + 1));
                 self.sort(by, Direction::Asc, next);
                 true

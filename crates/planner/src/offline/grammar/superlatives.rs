@@ -126,7 +126,9 @@ impl Parser<'_> {
 
     /// "the instrument that is used the most", "which has the most records".
     fn most_of_all(&mut self, direction: Direction, from: usize) -> bool {
-        let ends = self.skip(from, &[Cue::In, Cue::Count]) >= self.spans.len();
+        let at = self.skip(from, &[Cue::In, Cue::Count]);
+        let times = self.span(at).is_some_and(|s| s.text.eq_ignore_ascii_case("times"));
+        let ends = at + usize::from(times) >= self.spans.len();
         if ends && !self.draft.asked.is_empty() {
             self.order(By::Occurrences, direction, self.spans.len());
         }

@@ -39,7 +39,8 @@ impl Parser<'_> {
             next = at + 1;
         }
         let column = column.or_else(|| {
-            let (noun, end) = self.noun_at(next)?;
+            let behind = if self.span(next).is_some_and(|s| s.text == "as") { self.skip(next + 1, &[]) } else { next };
+            let (noun, end) = self.noun_at(behind)?;
             let owns = |o: &Owned| noun.things.iter().any(|(t, _)| t.column() == Some(o.column));
             options.iter().all(|any| any.iter().any(owns)).then(|| {
                 next = end;
