@@ -144,7 +144,7 @@ impl<'a> Output<'a> {
     /// A plain column beside an aggregate is a key; rows of another table than the measured one are
     /// kept apart by their own key, because two customers may share a name.
     fn group_plain(&mut self, column: ColumnId, field: Expr, shape: &Shape) {
-        if !shape.grouped {
+        if !shape.grouped || shape.keys.contains(&BoundKey::Column(column)) {
             return;
         }
         let table = self.names.catalog.column(column).table;

@@ -92,7 +92,7 @@ impl Binder<'_> {
         left: &Left,
         op: Operator,
         bound: &Bound,
-        text: &str,
+        said: &str,
         query: &Query,
     ) -> Result<BoundFilter, Trouble> {
         let (function, thing) = match left {
@@ -100,23 +100,34 @@ impl Binder<'_> {
             Left::Aggregate(function, noun) => (Some(*function), self.thing(noun, |_, _| true)?),
             Left::Measured(measures) => match self.measured(measures, query)? {
                 BoundBy::Thing(thing) => (None, thing),
-                _ => return Err(Trouble::Unbound(text.to_owned())),
+                _ => return Err(Trouble::Unbound(said.to_owned())),
             },
             Left::Money => {
                 let near = self.draft.subject.or_else(|| query.measured(self.catalog()));
-                let Some(table) = near else { return Err(Trouble::Unbound(text.to_owned())) };
+                let Some(table) = near else { return Err(Trouble::Unbound(said.to_owned())) };
                 let whole = self.measure_column(table, &["amount", "total", "revenue", "value"]);
                 let column = whole.or_else(|| self.measure_column(table, &["price", "cost", "fee", "salary"]));
-                (None, Thing::Column(column.ok_or_else(|| Trouble::Unbound(text.to_owned()))?))
+                (None, Thing::Column(column.ok_or_else(|| Trouble::Unbound(said.to_owned()))?))
             }
         };
         let table = thing.table(self.catalog());
+        // Numbers that are kept as text can be equal, not more or less.
+        let text = thing.column().is_some_and(|c| self.catalog().column(c).kind == ColumnKind::Text);
+        if text {
+            return match (function, bound, op, thing.column()) {
+                (None, Bound::Number(n), Operator::Equal, Some(column)) => {
+                    let values = vec![n.value.to_string()];
+                    Ok(BoundFilter::of(self.catalog(), column, Test::In { values, negated: false, all: false }))
+                }
+                _ => Err(Trouble::Unbound(said.to_owned())),
+            };
+        }
         let test = match (function, bound) {
             (None, Bound::Number(number)) => Test::Compare(thing, op, vec![number.to_value()]),
             (None, Bound::Range(low, high)) => Test::Compare(thing, op, vec![low.to_value(), high.to_value()]),
             (None, Bound::Aggregate(function)) => Test::Against(thing, op, *function),
             (Some(function), Bound::Number(number)) => Test::Having(function, thing, op, number.to_value()),
-            (Some(_), _) => return Err(Trouble::Unbound(text.to_owned())),
+            (Some(_), _) => return Err(Trouble::Unbound(said.to_owned())),
         };
         Ok(BoundFilter { table, test, column: thing.column(), side: Side::Common })
     }

@@ -78,7 +78,7 @@ impl Binder<'_> {
                 let thing = self.thing(noun, |_, _| true)?;
                 Item::CountDistinct(thing.column().ok_or_else(|| Trouble::Unbound(noun.text.clone()))?)
             }
-            Asked::Aggregate(function, noun) => Item::Aggregate(*function, self.thing(noun, |_, _| true)?),
+            Asked::Aggregate(function, noun) => Item::Aggregate(*function, self.summed(*function, noun)?),
             Asked::Column(noun) => {
                 let thing = self.thing(noun, |_, _| true)?;
                 self.plain(noun, thing)?
@@ -86,6 +86,12 @@ impl Binder<'_> {
         };
         query.items.push(item);
         Ok(())
+    }
+
+    /// What an aggregate is of: moments have ends, no sum and no average.
+    fn summed(&self, function: AggregateFn, noun: &Noun) -> Result<Thing, Trouble> {
+        let ends = matches!(function, AggregateFn::Min | AggregateFn::Max);
+        self.thing(noun, |catalog, t| ends || t.is_measure(catalog))
     }
 
     /// What "them" are in "and the number of them": rows of the subject, or those that hold what is asked for.
@@ -152,7 +158,7 @@ impl Binder<'_> {
     fn by(&mut self, by: &By, query: &Query) -> Result<BoundBy, Trouble> {
         Ok(match by {
             By::Column(noun) => BoundBy::Thing(self.thing(noun, |_, _| true)?),
-            By::Aggregate(function, noun) => BoundBy::Aggregate(*function, self.thing(noun, |_, _| true)?),
+            By::Aggregate(function, noun) => BoundBy::Aggregate(*function, self.summed(*function, noun)?),
             By::Rows(table) => BoundBy::Rows(*table),
             By::Occurrences => self.occurrences(query)?,
             By::Measured(measures) => self.measured(measures, query)?,

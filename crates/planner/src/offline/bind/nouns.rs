@@ -79,6 +79,8 @@ impl Binder<'_> {
         let catalog = self.catalog();
         let table = thing.table(catalog);
         let owner = if noun.owner == Some(table) { 0.6 } else { 0.0 };
+        let keyed = |k: &Key| matches!(k, Key::Entity(t) if *t == table);
+        let keyed = if self.draft.keys.iter().any(keyed) { 0.25 } else { 0.0 };
         let subject = if self.draft.subject == Some(table) { 0.2 } else { 0.0 };
         let near = self.in_play.iter().filter_map(|t| distance(catalog, *t, table)).min();
         let distance = match near {
@@ -86,7 +88,7 @@ impl Binder<'_> {
             None if self.in_play.is_empty() => 0.0,
             None => 1.0,
         };
-        weight + owner + subject - distance
+        weight + owner + subject + keyed - distance
     }
 
     /// Two columns that a key ties together hold the same values.

@@ -186,9 +186,14 @@ impl<'a> Parser<'a> {
             self.draft.filters.push(Filter::Either(alternatives));
             return;
         }
+        let before = (0..self.at).rev().find(|i| self.span(*i).is_some_and(|s| !s.is_stop()));
+        let before = before.and_then(|i| self.cue(i));
+        let joined = matches!(before, Some(Cue::And | Cue::Comma | Cue::Clause));
         // What follows "without orders" limits the orders, not what they are missing from.
         match self.draft.filters.last_mut() {
             Some(Filter::Related { inner, negated: true, .. }) if self.zone == Zone::Body => inner.push(filter),
+            // "with at least 2 orders in 2024" counts orders of 2024; "… and a tier" goes on about the subject.
+            Some(Filter::Related { inner, count: Some(_), .. }) if !joined => inner.push(filter),
             _ => self.draft.filters.push(filter),
         }
     }
@@ -231,6 +236,12 @@ impl<'a> Parser<'a> {
             let named = s.tables().map(|(_, w)| w).chain(s.columns().map(|(_, w)| w)).any(|w| w >= 0.9);
             inflected && !named && s.cue().is_none() && !s.capitalised && is_verb(&s.text)
         };
+        let before = at.checked_sub(1).and_then(|at| self.span(at)).map(|s| s.text.to_lowercase()).unwrap_or_default();
+        let noun = ["the", "a", "an", "its", "their", "his", "her", "each", "every", "of", "all", "any", "no", ","];
+        let participle = self.span(at).is_some_and(|s| s.text.ends_with("ed") || s.text.ends_with("ing"));
+        if noun.contains(&before.as_str()) && !participle || self.zone == Zone::Head && before == "and" {
+            return false;
+        }
         self.span(at).is_some_and(|s| s.meanings.contains(&Meaning::Verb) || s.is_noun() && deed(s))
     }
 

@@ -90,6 +90,9 @@ impl Parser<'_> {
             self.at = of;
         }
         let Some((noun, next)) = self.noun_at(self.at) else { return false };
+        if self.is_modifier(&noun, next) {
+            return false;
+        }
         let preceded = self.at.checked_sub(1).and_then(|at| self.cue(at));
         match noun.table() {
             // "allergies and their types": one more thing that is asked for, not the table once more.
@@ -111,6 +114,13 @@ impl Parser<'_> {
         true
     }
 
+    /// "music artists": a word that is only part of a table's name, before the name of another.
+    fn is_modifier(&self, noun: &Noun, next: usize) -> bool {
+        let partly = noun.tables.iter().all(|(_, w)| *w < 0.75) && noun.table().is_some();
+        let other = self.span(next).is_some_and(|s| s.tables().any(|(t, w)| w >= 0.9 && noun.table() != Some(t)));
+        partly && other
+    }
+
     fn is_further(&self, preceded: Option<Cue>) -> bool {
         let joined = matches!(preceded, Some(Cue::And | Cue::Comma)) || self.joins_request(self.at);
         joined && self.zone == Zone::Head && !self.draft.asked.is_empty()
@@ -118,6 +128,18 @@ impl Parser<'_> {
 
     fn table_noun(&mut self, table: TableId, noun: &Noun, preceded: Option<Cue>) {
         let owns = matches!(preceded, Some(Cue::Of | Cue::In | Cue::From | Cue::Each)) || !self.draft.asked.is_empty();
+        // "name and address of the customers", "the id, genre and artist": one more thing asked for.
+        let listed = matches!(preceded, Some(Cue::And | Cue::Comma)) && self.zone == Zone::Head;
+        if listed && !self.draft.asked.is_empty() && !self.draft.has_aggregate() && self.draft.keys.is_empty() {
+            let columns: Vec<(Thing, f32)> = noun.things.iter().copied().filter(|(_, w)| *w >= 0.8).collect();
+            let column = Noun { things: columns, tables: Vec::new(), ..noun.clone() };
+            self.draft.asked.push(if column.things.is_empty() {
+                Asked::Entity { table, brief: true }
+            } else {
+                Asked::Column(column)
+            });
+            return;
+        }
         self.near = Some(table);
         if self.draft.asked.is_empty() && self.zone == Zone::Head {
             self.draft.asked.push(Asked::Entity { table, brief: self.which });
@@ -126,13 +148,8 @@ impl Parser<'_> {
             self.draft.subject = Some(table);
             self.own_asked(table);
         } else if self.draft.subject != Some(table) {
-            let joined = matches!(preceded, Some(Cue::And | Cue::Comma)) && self.zone == Zone::Head;
-            if joined && !self.draft.has_aggregate() {
-                self.draft.asked.push(Asked::Entity { table, brief: true });
-            } else {
-                self.own_asked(table);
-                self.push_filter(Filter::Related { table, negated: false, count: None, inner: Vec::new() });
-            }
+            self.own_asked(table);
+            self.push_filter(Filter::Related { table, negated: false, count: None, inner: Vec::new() });
         }
         // "sales by region" means the measure that goes by that name; "show sales" means rows.
         if let [Asked::Entity { .. }] = self.draft.asked.as_slice()
