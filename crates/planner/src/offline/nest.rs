@@ -38,6 +38,7 @@ pub(crate) fn place(compiler: &Compiler<'_>, query: &Query, joined: &mut Joined)
             Test::Having(..) | Test::HavingRows(..) => {}
             Test::Related(related) => place_related(compiler, related, joined, &mut semis)?,
             _ if joined.contains(filter.table) => {}
+            _ if behind_named(compiler, query, filter, &mut semis) => {}
             _ => {
                 if let Some(step) = reach(compiler, filter.table, joined)? {
                     if filter.side == Side::Except {
@@ -56,6 +57,24 @@ pub(crate) fn place(compiler: &Compiler<'_>, query: &Query, joined: &mut Joined)
         }
     }
     Ok(semis)
+}
+
+/// "physicians affiliated with surgery": where rows between the two are named, the condition is of
+/// what those rows point at, even if there is a shorter way.
+fn behind_named(compiler: &Compiler<'_>, query: &Query, filter: &BoundFilter, semis: &mut [Semi]) -> bool {
+    let named = |t: TableId| query.filters.iter().any(|f| f.table == t && matches!(f.test, Test::Related(_)));
+    let points = |t: TableId| compiler.catalog.edges.iter().any(|e| e.many == t && e.one == filter.table);
+    let open = |s: &&mut Semi| s.side == filter.side && !s.negated && s.count.is_none();
+    let negated = matches!(filter.test, Test::In { negated: true, .. }) || filter.side == Side::Except;
+    let between = semis.iter_mut().filter(open).find(|s| named(s.step.to) && points(s.step.to));
+    match between.filter(|_| !negated) {
+        Some(semi) => {
+            semi.filters.push(filter.clone());
+            semi.tables.push(filter.table);
+            true
+        }
+        None => false,
+    }
 }
 
 /// "patients who are not on X" have no row with X; another row without it proves nothing.
@@ -102,12 +121,20 @@ fn place_related(
         let tables = std::iter::once(related.table).chain(related.inner.iter().map(|f| f.table)).collect();
         let filters = related.inner.clone();
         semis.push(Semi { step, negated: related.negated, count, filters, tables, side: Side::Common });
+    } else if let Some(semi) = pointed_at(compiler, related.table, semis) {
+        semi.tables.push(related.table);
     } else if !joined.contains(related.table)
         && let Some(step) = reach(compiler, related.table, joined)?
     {
         shared(semis, step, Side::Common).tables.push(related.table);
     }
     Ok(())
+}
+
+/// The rows, named before, that point at a table.
+fn pointed_at<'s>(compiler: &Compiler<'_>, table: TableId, semis: &'s mut [Semi]) -> Option<&'s mut Semi> {
+    let points = |t: TableId| compiler.catalog.edges.iter().any(|e| e.many == t && e.one == table);
+    semis.iter_mut().find(|s| !s.negated && s.count.is_none() && points(s.step.to) && s.step.from != table)
 }
 
 /// Conditions over one and the same join speak of the same rows behind it.

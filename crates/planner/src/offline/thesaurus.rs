@@ -43,6 +43,7 @@ const GROUPS: &[&[&str]] = &[
     &["begin", "start"],
     &["end", "finish"],
     &["description", "detail"],
+    &["detail", "information"],
     &["gender", "sex"],
     &["address", "location"],
     &["birthday", "birthdate"],

@@ -101,7 +101,8 @@ impl Binder<'_> {
             Item::Column(column) => Some(catalog.column(*column).table),
             _ => None,
         });
-        self.draft.subject.or(holder).ok_or_else(|| Trouble::Unbound("how many".to_owned()))
+        let ranked = self.draft.orders.iter().find_map(|o| if let By::Rows(table) = o.by { Some(table) } else { None });
+        ranked.or(self.draft.subject).or(holder).ok_or_else(|| Trouble::Unbound("how many".to_owned()))
     }
 
     /// A measure that is asked for per something, or as a product, is added up where that makes sense.

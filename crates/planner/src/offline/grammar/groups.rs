@@ -1,8 +1,12 @@
 //! "per region", "for each customer", "by month", "monthly", "over time".
 
 use super::{Parser, Zone};
+use crate::offline::catalog::singular;
 use crate::offline::cues::Cue;
 use crate::offline::draft::{Asked, By, Key, Noun};
+use crate::offline::english::is_linking;
+use crate::offline::relations::is_verb;
+use crate::offline::spans::Span;
 use domain::plan::{DateUnit, Direction};
 
 impl Parser<'_> {
@@ -51,6 +55,10 @@ impl Parser<'_> {
             self.at = from;
             return true;
         }
+        if self.is_agent(from) {
+            self.at = from;
+            return true;
+        }
         // "tracks bought by customer Ann": a condition that names its column or table first.
         if let Some((_, next)) = self.noun_at(self.skip(from, &[]))
             && self.value_follows(next)
@@ -71,6 +79,19 @@ impl Parser<'_> {
             return true;
         }
         self.keys(from)
+    }
+
+    /// "courses taken by students": who did it, not one row for each of them.
+    fn is_agent(&self, from: usize) -> bool {
+        let filler = |s: &Span| matches!(s.cue(), Some(Cue::In | Cue::From | Cue::Of));
+        let verb = (0..from.saturating_sub(1)).rev().filter_map(|at| self.span(at)).find(|s| !filler(s));
+        let done = verb.is_some_and(|s| {
+            let word = s.text.to_lowercase();
+            is_linking(&word) || word.ends_with("ed") && is_verb(&word)
+        });
+        let plural = |noun: &Noun| singular(&noun.text) != noun.text;
+        let agent = self.noun_at(self.skip(from, &[])).is_some_and(|(noun, _)| noun.table().is_some() && plural(&noun));
+        done && agent && self.draft.ranked.is_none() && self.ranked.is_none()
     }
 
     /// What a ranking goes by: an aggregate, a count or a measure.

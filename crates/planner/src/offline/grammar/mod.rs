@@ -92,6 +92,7 @@ impl<'a> Parser<'a> {
                 self.at = before + 1;
             }
         }
+        self.finish_where_and_when();
         self.finish_ranking();
         self.finish_moment();
         if self.either {

@@ -1,7 +1,7 @@
 //! Nouns: what is asked for, what it belongs to, what else takes part.
 
 use super::{Parser, Zone};
-use crate::offline::catalog::{self, Catalog, ColumnKind, TableId};
+use crate::offline::catalog::{self, Catalog, ColumnId, ColumnKind, TableId};
 use crate::offline::cues::Cue;
 use crate::offline::draft::{Asked, Filter, Key, Noun, Thing};
 use crate::offline::spans::{Meaning, Span};
@@ -186,6 +186,29 @@ impl Parser<'_> {
         }
     }
 
+    /// "where is …", "when was …": its place, its moment; not its name.
+    pub(super) fn finish_where_and_when(&mut self) {
+        let Some(word) = self.span(0).map(|s| s.text.to_lowercase()) else { return };
+        let opens = matches!(self.spans.get(1), Some(next) if next.is_stop() || next.cue() == Some(Cue::Is));
+        let [Asked::Entity { table, .. }] = self.draft.asked.as_slice() else { return };
+        let (catalog, table) = (self.catalog(), *table);
+        let columns: Vec<ColumnId> = match word.as_str() {
+            "where" if opens => {
+                let places = ["location", "address", "place", "venue", "city"];
+                let named = |c: &&ColumnId| catalog.column(**c).words.iter().any(|w| places.contains(&w.as_str()));
+                catalog.table(table).columns.iter().filter(named).copied().collect()
+            }
+            "when" if opens => catalog.time_columns(table),
+            _ => return,
+        };
+        if columns.is_empty() {
+            self.draft.unexplained.push(word);
+            return;
+        }
+        let things = columns.into_iter().map(|c| (Thing::Column(c), 1.0)).collect();
+        self.draft.asked = vec![Asked::Column(Noun { text: word, things, owner: Some(table), ..Noun::default() })];
+    }
+
     /// "all information about customers", "customer information"; elsewhere the word says nothing.
     pub(super) fn whole(&mut self) -> bool {
         let at = self.skip(self.at + 1, &[Cue::Of, Cue::In, Cue::From, Cue::Clause, Cue::Each]);
@@ -200,6 +223,7 @@ impl Parser<'_> {
                 self.draft.asked = vec![Asked::Whole(*table)];
                 self.at += 1;
             }
+            ([_, ..], _) if self.joins_request(self.at) => return false,
             _ => self.at += 1,
         }
         true
