@@ -111,6 +111,8 @@ const PHRASES: &[(&str, Cue)] = &[
     ("the least number of", Cue::Extreme(Asc, true)), ("the smallest number of", Cue::Extreme(Asc, true)), ("the lowest number of", Cue::Extreme(Asc, true)),
     ("the fewest number of", Cue::Extreme(Asc, true)), ("the fewest", Cue::Extreme(Asc, true)), ("the minimum number of", Cue::Extreme(Asc, true)),
     ("among", Cue::In), ("amongst", Cue::In), ("out of", Cue::Of),
+    ("him or her", Cue::In), ("his or her", Cue::In), ("he or she", Cue::In), ("from least to greatest", Cue::Sorted(Asc)),
+    ("from greatest to least", Cue::Sorted(Desc)), ("from low to high", Cue::Sorted(Asc)), ("from highest to lowest", Cue::Sorted(Desc)),
     (">", Cue::Compare(Greater)), (">=", Cue::Compare(GreaterOrEqual)), ("<", Cue::Compare(Less)), ("<=", Cue::Compare(LessOrEqual)),
     ("=", Cue::Compare(Operator::Equal)), ("==", Cue::Compare(Operator::Equal)), ("!=", Cue::Not), ("<>", Cue::Not),
     ("all information", Cue::Whole), ("all the information", Cue::Whole), ("information", Cue::Whole), ("everything", Cue::Whole),

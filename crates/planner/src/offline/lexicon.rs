@@ -155,6 +155,10 @@ impl Lexicon {
             self.joined.entry(joined).or_default().push(target);
         }
         let Some((last, before)) = words.split_last() else { return };
+        // What has a name goes by it: the manager is the manager's name.
+        if let ([thing], "name" | "title") = (before, last.as_str()) {
+            self.add(std::slice::from_ref(thing), target, weight::NOUN + 0.02);
+        }
         if matches!(last.as_str(), "phone" | "telephone" | "fax" | "mobile") {
             self.add(&[last.as_str(), "number"], target, weight::NAME);
         }

@@ -29,6 +29,11 @@ pub(crate) fn is_verb(lower: &str) -> bool {
     marked(lower) || verb_forms(lower).iter().any(|form| marked(form))
 }
 
+/// Whether a word is an irregular form of a verb: "built", "taught".
+pub(crate) fn is_irregular_verb(lower: &str) -> bool {
+    line(lower).is_some_and(|l| l.split_once(' ').is_some_and(|(word, rest)| word.ends_with("/v") && rest.contains(":97")))
+}
+
 /// The line of a word, by bisection over the sorted lines.
 fn line(word: &str) -> Option<&'static str> {
     let (mut low, mut high) = (0, LINES.len());

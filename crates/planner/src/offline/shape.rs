@@ -1,6 +1,7 @@
 //! The shape of an answer: a list, one figure, or a figure for each group.
 
 use super::catalog::{Catalog, ColumnId, ColumnKind, TableId};
+use super::joins;
 use super::query::{BoundBy, BoundKey, Item, Query, Test, Trouble};
 use domain::plan::AggregateFn;
 
@@ -65,8 +66,15 @@ fn ranks_what_is_asked(catalog: &Catalog, query: &Query) -> Result<(), Trouble> 
             _ => true,
         })
     };
+    // "the gymnast with the lowest age", whose age stands in another table that nobody named.
+    let of_subject = |table: TableId| {
+        let named = query.filters.iter().any(|f| f.table == table && matches!(f.test, Test::Related(_)));
+        let steps = query.subject.map(|s| joins::tree(catalog, s, &[table], &[]));
+        !named && matches!(steps, Some(Ok(steps)) if !steps.iter().any(joins::Step::fans_out))
+    };
     let ranked =
         query.orders.iter().filter_map(|o| if let BoundBy::Thing(t) = &o.by { Some(t.table(catalog)) } else { None });
+    let ranked = ranked.filter(|t| !of_subject(*t));
     match query.limit {
         Some(_) if ranked.into_iter().any(|table| !own(table) && query.subject != Some(table)) => {
             Err(Trouble::Unsupported("picking by a rank among something else"))

@@ -305,6 +305,13 @@ fn degree(lowers: &[&str]) -> Option<Meaning> {
             let (measures, less) = measured_by(&base(word, "est")?)?;
             Some(Meaning::Superlative(measures, direction(less, true)))
         }
+        [best @ ("highest" | "best" | "lowest" | "worst" | "least"), "paid"] => {
+            let most = matches!(*best, "highest" | "best");
+            Some(Meaning::Superlative(PAY, direction(false, most)))
+        }
+        [verb, more @ ("more" | "less"), "than"] if paid_by(verb).is_some() => {
+            Some(Meaning::Comparative(paid_by(verb)?, operator(false, *more == "more")))
+        }
         [most @ ("most" | "least"), adjective] => {
             let (measures, less) = measured_by(adjective)?;
             Some(Meaning::Superlative(measures, direction(less, *most == "most")))
@@ -317,6 +324,18 @@ fn degree(lowers: &[&str]) -> Option<Meaning> {
             let (measures, less) = measured_by(adjective)?;
             Some(Meaning::Comparative(measures, operator(less, *more == "more")))
         }
+        _ => None,
+    }
+}
+
+const PAY: &[&str] = &["salary", "pay", "wage", "income"];
+
+/// What the object of a verb is measured by: "who earn more than 5,000".
+fn paid_by(verb: &str) -> Option<&'static [&'static str]> {
+    match verb {
+        "earn" | "earns" | "earned" | "earning" => Some(PAY),
+        "cost" | "costs" | "costing" => Some(&["price", "cost", "fee"]),
+        "weigh" | "weighs" | "weighing" => Some(&["weight"]),
         _ => None,
     }
 }

@@ -147,6 +147,10 @@ fn word(chars: &[char], start: usize, tokens: &mut Vec<Token>) -> usize {
 
 /// The root that inflected forms of an English word share.
 pub(crate) fn stem(lower: &str) -> String {
+    // "lenses" are several of a lens, not of a lense.
+    if let Some(bare) = lower.strip_suffix("es").filter(|b| b.ends_with("ns")) {
+        return stem(bare);
+    }
     Stemmer::create(Algorithm::English).stem(lower).into_owned()
 }
 

@@ -149,7 +149,11 @@ impl Binder<'_> {
             Key::Entity(table) => BoundKey::Entity(*table),
             Key::Bucket(unit) => BoundKey::Bucket(*unit, None),
             Key::Column(noun) => {
-                let thing = self.thing(noun, |catalog, t| !t.is_measure(catalog))?;
+                // A number that is grouped by is a number of something, like a class or a floor.
+                let thing = self.thing(noun, |catalog, t| !t.is_measure(catalog)).or_else(|trouble| match trouble {
+                    Trouble::Unbound(_) => self.thing(noun, |catalog, t| !t.is_additive(catalog)),
+                    other => Err(other),
+                })?;
                 let column = thing.column().ok_or_else(|| Trouble::Unbound(noun.text.clone()))?;
                 BoundKey::Column(column)
             }

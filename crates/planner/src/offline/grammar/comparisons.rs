@@ -20,6 +20,13 @@ impl Parser<'_> {
             self.compare(left, op, bound, next);
             return true;
         }
+        // "with a count over 1".
+        if self.cue(self.at) == Some(Cue::Count)
+            && let Some((op, Bound::Number(number), next)) = self.bound_at(self.at + 1)
+            && let Some(n) = whole(number.value)
+        {
+            return self.rows(None, op, n, next);
+        }
         // "with a number of tracks over 100".
         if self.cue(self.at) == Some(Cue::Count)
             && let Some((Asked::CountRows(table), end)) = self.counted(self.at + 1)
@@ -107,7 +114,7 @@ impl Parser<'_> {
         };
         let at = self.skip(end, &[Cue::Is, Cue::In]);
         let Some(when) = self.span(at).and_then(Span::time) else { return false };
-        if !noun.any(moment) {
+        if !noun.things.iter().any(|(t, w)| *w > 0.5 && moment(*t)) {
             return false;
         }
         let mut column = noun.clone();

@@ -28,10 +28,20 @@ impl Parser<'_> {
                 self.at += 1;
                 true
             }
-            Some(Cue::Each) => self.keys(self.at + 1),
+            Some(Cue::Each) => self.keys(self.at + 1) || self.each_of_them(),
             Some(Cue::By) => self.by(),
             _ => false,
         }
+    }
+
+    /// "the types, and how many of each there are": of what is asked for already.
+    fn each_of_them(&mut self) -> bool {
+        let listed = self.draft.asked.iter().any(|a| matches!(a, Asked::Column(_) | Asked::Entity { .. }));
+        let bare = self.noun_at(self.skip(self.at + 1, &[])).is_none();
+        if listed && bare && self.draft.has_aggregate() {
+            self.at += 1;
+        }
+        listed && bare && self.draft.has_aggregate()
     }
 
     /// "list each customer": all of them, not one row for each.
@@ -55,7 +65,8 @@ impl Parser<'_> {
             self.at = from;
             return true;
         }
-        if self.is_agent(from) {
+        let pronoun = ["him", "her", "them", "it", "that", "this", "those", "these"];
+        if self.is_agent(from) || self.span(from).is_some_and(|s| pronoun.contains(&s.text.as_str())) {
             self.at = from;
             return true;
         }
@@ -103,11 +114,12 @@ impl Parser<'_> {
             return Some((By::Aggregate(*function, noun.clone()), next));
         }
         if self.cue(at) == Some(Cue::Count) {
-            return match self.counted(at + 1)? {
-                (Asked::CountRows(table), next) => Some((By::Rows(table), next)),
-                (Asked::Aggregate(function, noun), next) => Some((By::Aggregate(function, noun), next)),
+            return match self.counted(at + 1) {
+                Some((Asked::CountRows(table), next)) => Some((By::Rows(table), next)),
+                Some((Asked::Aggregate(function, noun), next)) => Some((By::Aggregate(function, noun), next)),
                 _ => None,
-            };
+            }
+            .or_else(|| self.measure_at(at + 1).map(|(noun, next)| (By::Column(noun), next)));
         }
         if let Some((noun, next)) = self.measure_at(at) {
             return Some((By::Column(noun), next));

@@ -17,7 +17,7 @@ use super::catalog::{Catalog, TableId};
 use super::cues::Cue;
 use super::draft::{Asked, Draft, Filter, Key};
 use super::numbers::Number;
-use super::relations::is_verb;
+use super::relations::{is_irregular_verb, is_verb};
 use super::spans::{Meaning, Span};
 use domain::plan::Direction;
 
@@ -62,14 +62,15 @@ pub(crate) fn read(index: &Index, spans: &[Span]) -> Draft {
 
 impl<'a> Parser<'a> {
     /// In this order: longer and stricter forms first.
-    const RULES: [fn(&mut Self) -> bool; 17] = [
-        Self::beyond,
+    const RULES: [fn(&mut Self) -> bool; 18] = [
         Self::ranking,
+        Self::beyond,
         Self::count,
         Self::aggregate,
         Self::superlative,
         Self::sorting,
         Self::negation,
+        Self::pattern_in,
         Self::condition,
         Self::bare_pattern,
         Self::comparison,
@@ -233,7 +234,8 @@ impl<'a> Parser<'a> {
     /// A verb of no column's own, or one that merely shares its stem with a name: "built a mill".
     fn is_verb(&self, at: usize) -> bool {
         let deed = |s: &Span| {
-            let inflected = ["ed", "ing"].iter().any(|ending| s.text.ends_with(ending));
+            let inflected =
+                ["ed", "ing"].iter().any(|ending| s.text.ends_with(ending)) || is_irregular_verb(&s.text.to_lowercase());
             let named = s.tables().map(|(_, w)| w).chain(s.columns().map(|(_, w)| w)).any(|w| w >= 0.9);
             inflected && !named && s.cue().is_none() && !s.capitalised && is_verb(&s.text)
         };
@@ -260,12 +262,15 @@ impl<'a> Parser<'a> {
     /// A verb that ties what came before to a noun or a value that follows: "airlines that operate
     /// flights", "how many flights does Delta operate".
     fn verb(&mut self) -> bool {
-        if !self.is_verb(self.at) {
+        if !self.is_verb(self.at) && self.cue(self.at) != Some(Cue::Contains) {
             return false;
         }
         let next = self.skip(self.at + 1, &[Cue::In, Cue::Of, Cue::From, Cue::By, Cue::Is, Cue::Both]);
         let counted = self.is_compared(next) || matches!(self.cue(next), Some(Cue::Extreme(..) | Cue::Common(_)));
+        let timed = self.span(next).is_some_and(|s| s.time().is_some());
+        let one_moment = self.near.or(self.draft.subject).is_some_and(|t| self.catalog().time_columns(t).len() == 1);
         let object = counted
+            || timed && one_moment
             || self.span(next).is_some_and(|s| s.is_noun() || s.values().next().is_some() || s.literal().is_some());
         let asked = |at: usize| self.span(at).is_some_and(|s| ["do", "does", "did"].contains(&s.text.as_str()));
         let they = self.at.checked_sub(1).and_then(|at| self.span(at));

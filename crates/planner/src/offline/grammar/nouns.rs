@@ -36,7 +36,7 @@ impl Parser<'_> {
     }
 
     fn is_classifier(&self, at: usize) -> bool {
-        let words = ["name", "names", "type", "types", "kind", "kinds", "value", "values"];
+        let words = ["name", "names", "type", "types", "kind", "kinds", "value", "values", "status", "statuses"];
         self.span(at).is_some_and(|s| words.contains(&s.text.to_lowercase().as_str()))
     }
 

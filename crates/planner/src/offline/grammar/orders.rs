@@ -10,6 +10,10 @@ impl Parser<'_> {
         match self.cue(self.at) {
             Some(Cue::OrderBy) => self.order_by(),
             Some(Cue::Sorted(direction)) => self.sorted(direction),
+            Some(Cue::Arranged) if self.cue(self.skip(self.at + 1, &[])) == Some(Cue::By) => {
+                self.at = self.skip(self.at + 1, &[]);
+                self.order_by()
+            }
             Some(Cue::Arranged) if self.order_follows(self.at + 1) => {
                 self.at += 1;
                 true

@@ -2,7 +2,7 @@
 
 use super::{Parser, Zone};
 use crate::offline::cues::Cue;
-use crate::offline::draft::{Asked, By, Noun, Order};
+use crate::offline::draft::{Asked, By, Noun, Order, Thing};
 use crate::offline::spans::Meaning;
 use crate::offline::thesaurus::measured_by;
 use domain::plan::{AggregateFn, Direction};
@@ -10,6 +10,9 @@ use domain::plan::{AggregateFn, Direction};
 impl Parser<'_> {
     /// "top 5", "best", "first 10", "the 3 cheapest".
     pub(super) fn ranking(&mut self) -> bool {
+        if self.first_of() {
+            return true;
+        }
         if let Some(Cue::Top(direction)) = self.cue(self.at) {
             let count = self.number(self.at + 1).and_then(|n| n.count());
             let named_first = self.span(self.at).is_some_and(|s| s.text.eq_ignore_ascii_case("first"));
@@ -21,6 +24,10 @@ impl Parser<'_> {
                 self.ranked = Some(direction);
             }
             self.at += if count.is_some() { 2 } else { 1 };
+            // "the top 3 highest rates" says it twice.
+            if self.ranked.is_some() && self.cue(self.at) == Some(Cue::Extreme(direction, false)) {
+                self.at += 1;
+            }
             self.ranked_at_once(direction);
             return true;
         }
@@ -104,6 +111,9 @@ impl Parser<'_> {
                 return true;
             }
         }
+        if self.largest_of(direction, from) {
+            return true;
+        }
         let Some((noun, next)) = self.measure_at(from) else { return counts && self.most_of_all(direction, from) };
         // The highest rank is the smallest number to some and the largest to others.
         if ["rank", "ranking", "position", "place"].iter().any(|w| noun.text.ends_with(w)) {
@@ -122,6 +132,38 @@ impl Parser<'_> {
         }
         self.ranked_by(By::Column(noun), direction, next, false);
         true
+    }
+
+    /// "the amount of the largest payment": by what is asked for of it.
+    fn largest_of(&mut self, direction: Direction, from: usize) -> bool {
+        let catalog = self.catalog();
+        let Some((table, next)) = self.table_at(from) else { return false };
+        let [Asked::Column(noun)] = self.draft.asked.as_slice() else { return false };
+        let of = |t: Thing| t.is_measure(catalog) && t.table(catalog) == table;
+        if self.draft.subject.is_some() || !noun.any(of) {
+            return false;
+        }
+        let by = Noun { owner: Some(table), ..noun.clone() };
+        self.draft.asked = vec![Asked::Column(by.clone())];
+        self.draft.subject = Some(table);
+        self.near = Some(table);
+        self.order(By::Column(by), direction, next);
+        true
+    }
+
+    /// "the first payment", "the last order": by the moment that it happened at.
+    fn first_of(&mut self) -> bool {
+        let word = self.span(self.at).map(|s| s.text.to_lowercase()).unwrap_or_default();
+        let direction = match word.as_str() {
+            "first" => Direction::Asc,
+            "last" => Direction::Desc,
+            _ => return false,
+        };
+        let timed = self.table_at(self.at + 1).is_some_and(|(t, _)| !self.catalog().time_columns(t).is_empty());
+        if timed {
+            self.order(By::Time, direction, self.at + 1);
+        }
+        timed
     }
 
     /// "the instrument that is used the most", "which has the most records".

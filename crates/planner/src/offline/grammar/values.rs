@@ -95,6 +95,36 @@ impl Parser<'_> {
         }
     }
 
+    /// "has the word 'love' in its title", "with 'TN' in their address".
+    pub(super) fn pattern_in(&mut self) -> bool {
+        let said = |at: usize| self.span(at).map(|s| s.text.to_lowercase()).unwrap_or_default();
+        let marked = ["word", "letter", "phrase", "substring", "string", "text"].contains(&said(self.at).as_str());
+        let at = if marked { self.at + 1 } else { self.at };
+        let Some(span) = self.span(at) else { return false };
+        let Some(text) = span.literal().map(str::to_owned).or_else(|| marked.then(|| span.text.clone())) else {
+            return false;
+        };
+        let as_part = said(at + 1) == "as" && ["substring", "part"].contains(&said(self.skip(at + 2, &[])).as_str());
+        let next = if as_part { self.skip(at + 2, &[]) + 1 } else { at + 1 };
+        if self.cue(next) != Some(Cue::In) || self.draft.asked.is_empty() {
+            return false;
+        }
+        let Some((mut column, end)) = self.noun_at(self.skip(next, &[Cue::In])) else { return false };
+        let catalog = self.catalog();
+        column.things.retain(|(t, _)| t.column().is_some_and(|c| catalog.column(c).kind == ColumnKind::Text));
+        column.tables.clear();
+        if column.things.is_empty() {
+            return false;
+        }
+        if let Some(near) = self.near.filter(|t| column.belongs_to(*t, catalog)) {
+            column.owner = Some(near);
+        }
+        self.enter(Zone::Body);
+        self.push_filter(Filter::Text { column, pattern: format!("%{text}%"), like: true, negated: false });
+        self.at = end;
+        true
+    }
+
     /// "names that contain 'x'": the pattern is of what was asked for.
     pub(super) fn bare_pattern(&mut self) -> bool {
         let Some(shape) = self.cue(self.at).and_then(pattern_shape) else { return false };
