@@ -141,6 +141,7 @@ impl Compiler<'_> {
         plan.filter = self.conditions(query, &names, joined, semis)?;
         plan.limit = query.limit;
         plan.select = output.select;
+        self.break_ties(query, joined, &names, &mut plan);
         // Which of the rows that became one would the order go by?
         let shown = |o: &OrderItem| {
             plan.select.iter().any(|s| s.alias.as_deref().is_some_and(|a| o.expr == Expr::field(a)) || s.expr == o.expr)
@@ -152,6 +153,23 @@ impl Compiler<'_> {
             return Err(Trouble::NothingAsked);
         }
         Ok(plan)
+    }
+
+    /// Of equals, a run that is repeated must pick the same: the key decides.
+    fn break_ties(&self, query: &Query, joined: &Joined, names: &Names<'_>, plan: &mut QueryPlan) {
+        let Some(dir) = plan.order_by.first().map(|o| o.dir).filter(|_| query.limit.is_some()) else { return };
+        let tie = match plan.group_by.first() {
+            Some(key) => Some(OrderItem { expr: key.clone(), dir }),
+            None if plan.distinct => None,
+            None => {
+                let key = self.catalog.table(joined.root).key;
+                key.map(|key| OrderItem { expr: names.field(key), dir: Direction::Asc })
+            }
+        };
+        let ordered = |tie: &OrderItem| plan.order_by.iter().any(|o| o.expr == tie.expr);
+        if let Some(tie) = tie.filter(|tie| !ordered(tie)) {
+            plan.order_by.push(tie);
+        }
     }
 
     /// "show all majors": which there are, of whatever rows.

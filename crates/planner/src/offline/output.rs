@@ -164,13 +164,12 @@ impl<'a> Output<'a> {
         std::mem::take(&mut self.extra_keys)
     }
 
-    /// What rows are called by; where that is only a key, also what else says something about them.
+    /// Name-like columns first, then what else says something about a row.
     fn entity_columns(&self, table: TableId, brief: bool) -> Vec<ColumnId> {
         let catalog = self.names.catalog;
         let info = catalog.table(table);
         let mut columns = info.display.clone();
-        let named = info.display.iter().all(|c| catalog.column(*c).kind == ColumnKind::Text && info.key != Some(*c));
-        if !brief && !named {
+        if !brief {
             let tells = |c: &&ColumnId| {
                 let column = catalog.column(**c);
                 !column.is_key && !column.pii && column.kind != ColumnKind::Other && !info.display.contains(c)

@@ -76,7 +76,7 @@ impl Parser<'_> {
             }
             // "sales over $1,000": the word names the rows as well as their measure.
             if let (Some(table), true) = (named, self.draft.asked.is_empty()) {
-                self.draft.asked.push(Asked::Entity { table, brief: self.which });
+                self.draft.asked.push(Asked::Entity { table, brief: self.is_brief(table) });
                 self.draft.subject = Some(table);
             }
             // "above the average of …": an average over some rows only, which no rule reads.

@@ -142,7 +142,7 @@ impl Parser<'_> {
         }
         self.near = Some(table);
         if self.draft.asked.is_empty() && self.zone == Zone::Head {
-            self.draft.asked.push(Asked::Entity { table, brief: self.which });
+            self.draft.asked.push(Asked::Entity { table, brief: self.is_brief(table) });
             self.draft.subject = Some(table);
         } else if self.draft.subject.is_none() && owns {
             self.draft.subject = Some(table);
@@ -159,6 +159,14 @@ impl Parser<'_> {
             self.draft.asked = vec![Asked::Column(Noun { owner: None, ..noun.clone() })];
             self.draft.subject = None;
         }
+    }
+
+    /// "which customers", "list the customers": by their names; "customers in Oslo" says no more than that.
+    pub(super) fn is_brief(&self, table: TableId) -> bool {
+        let catalog = self.catalog();
+        let info = catalog.table(table);
+        let named = info.display.iter().all(|c| catalog.column(*c).kind == ColumnKind::Text && info.key != Some(*c));
+        self.which || self.shown() && named
     }
 
     fn shown(&self) -> bool {
