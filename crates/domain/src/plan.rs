@@ -141,6 +141,8 @@ pub enum Expr {
     Value(Value),
     Aggregate(Aggregate),
     Arithmetic(Arithmetic),
+    /// Text that holds numbers, as a number.
+    Number(Box<Expr>),
     DateTrunc(DateTrunc),
     Extract(Extract),
     Case(Case),

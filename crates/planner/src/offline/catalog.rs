@@ -42,6 +42,8 @@ pub(crate) struct ColumnInfo {
     pub kind: ColumnKind,
     /// Tells rows apart or points at another table: never a measure.
     pub is_key: bool,
+    /// Holds numbers and is kept as text.
+    pub is_text: bool,
     /// Holds years as numbers (or text of four digits).
     pub is_year: bool,
     /// The last day in the data, where it is known.
@@ -217,6 +219,7 @@ fn column_info(id: TableId, table: &Table, column: &Column, known: Option<&Colum
     let words = written_out(&column.name);
     let latest = known.and_then(latest_day);
     let kind = kind(column, known);
+    let is_text = kind == ColumnKind::Number && column.kind.is_text();
     let pointed = table.foreign_keys.iter().any(|k| k.columns.contains(&column.name));
     let is_key = table.primary_key.as_slice() == [column.name.as_str()]
         || pointed
@@ -224,7 +227,7 @@ fn column_info(id: TableId, table: &Table, column: &Column, known: Option<&Colum
         || column.kind == FieldType::Uuid;
     let is_year =
         kind != ColumnKind::Time && words.iter().any(|w| w == "year" || w == "founded") && years(known, column);
-    ColumnInfo { table: id, name: column.name.clone(), words, kind, is_key, is_year, latest, pii: column.pii }
+    ColumnInfo { table: id, name: column.name.clone(), words, kind, is_key, is_text, is_year, latest, pii: column.pii }
 }
 
 fn kind(column: &Column, known: Option<&ColumnValues>) -> ColumnKind {
@@ -233,6 +236,7 @@ fn kind(column: &Column, known: Option<&ColumnValues>) -> ColumnKind {
         kind if kind.is_temporal() => ColumnKind::Time,
         FieldType::Boolean => ColumnKind::Flag,
         kind if kind.is_text() && known.is_some_and(holds_days) => ColumnKind::Time,
+        kind if kind.is_text() && known.is_some_and(|k| holds_numbers(column, k)) => ColumnKind::Number,
         kind if kind.is_text() => ColumnKind::Text,
         FieldType::Uuid | FieldType::Time => ColumnKind::Text,
         _ => ColumnKind::Other,
@@ -245,6 +249,15 @@ fn holds_days(known: &ColumnValues) -> bool {
         return iso_day(min).is_some() && iso_day(max).is_some();
     }
     !known.values.is_empty() && known.values.iter().all(|v| iso_day(v).is_some())
+}
+
+/// Amounts that somebody keeps as text. Codes are made of digits too; years are recognised as such.
+fn holds_numbers(column: &Column, known: &ColumnValues) -> bool {
+    const NAMES: &[&str] =
+        &["id", "code", "number", "zip", "phone", "fax", "postal", "postcode", "year", "date", "isbn", "name", "key"];
+    let named = written_out(&column.name).iter().any(|w| NAMES.contains(&w.as_str()));
+    let number = |v: &String| v.parse::<f64>().is_ok_and(f64::is_finite);
+    !named && known.complete && !known.values.is_empty() && known.values.iter().all(number)
 }
 
 fn latest_day(known: &ColumnValues) -> Option<Date> {

@@ -6,7 +6,7 @@ use super::relations::related;
 use super::text::{Shape, Token, split_name, stem};
 use super::thesaurus::{phrases, synonyms};
 use domain::SourceSchema;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Target {
@@ -54,6 +54,8 @@ pub(crate) struct Lexicon {
     joined: HashMap<String, Vec<Target>>,
     /// Single words of names, as they are written and as they are looked up, for misspellings.
     words: Vec<(String, String)>,
+    /// Every word that stands in some phrase, so that most related words need not be looked up.
+    used: HashSet<String>,
 }
 
 impl Lexicon {
@@ -120,7 +122,7 @@ impl Lexicon {
             if word.shape != Shape::Word || is_stop(&word.lower) {
                 continue;
             }
-            for (other, score) in related(&word.lower) {
+            for (other, score) in related(&word.lower).into_iter().filter(|(other, _)| self.used.contains(*other)) {
                 let mut stems: Vec<String> = words.iter().map(|t| t.stem.clone()).collect();
                 if let Some(slot) = stems.get_mut(at) {
                     *slot = stem(other);
@@ -141,6 +143,7 @@ impl Lexicon {
             return;
         }
         let entry = Entry { target, weight, surface: surface(&words) };
+        self.used.extend(entry.surface.split(' ').map(str::to_owned));
         let entries = self.entries.entry(key).or_default();
         match entries.iter_mut().find(|e| e.target == target && e.surface == entry.surface) {
             Some(known) => known.weight = known.weight.max(weight),

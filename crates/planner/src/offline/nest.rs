@@ -187,7 +187,7 @@ pub(crate) fn condition(compiler: &Compiler<'_>, semi: &Semi, names: &Names<'_>)
     };
     let root = semi.step.to;
     let kind = |table: TableId, name: &str| {
-        compiler.catalog.column_named(table, name).map(|c| compiler.catalog.column(c).kind)
+        compiler.catalog.column_named(table, name).map(|c| compiler.catalog.column(c)).map(|c| (c.kind, c.is_text))
     };
     if kind(root, many) != kind(semi.step.from, one) {
         return Err(Trouble::Unsupported("a condition behind a key whose two sides differ in type"));

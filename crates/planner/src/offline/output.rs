@@ -35,6 +35,7 @@ impl<'a> Names<'a> {
 
 pub(crate) fn expr(names: &Names<'_>, thing: Thing) -> Expr {
     match thing {
+        Thing::Column(column) if names.catalog.column(column).is_text => Expr::Number(Box::new(names.field(column))),
         Thing::Column(column) => names.field(column),
         Thing::Product(quantity, price) => Expr::Arithmetic(Arithmetic {
             op: ArithmeticOp::Multiply,

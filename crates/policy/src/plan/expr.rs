@@ -33,6 +33,7 @@ impl Compiler<'_> {
                 let Typed { sql, aggregate, .. } = compiler.inside("extract", "of", |c| c.date(of))?;
                 Ok(Typed { sql: dates::extract(compiler.dialect(), *part, &sql), kind: FieldType::Integer, aggregate })
             }
+            Expr::Number(of) => compiler.number(of),
             Expr::Case(case) => compiler.case(case),
             Expr::Plan(plan) => compiler.key("plan", |c| c.scalar_plan(plan)),
         })
@@ -115,6 +116,20 @@ impl Compiler<'_> {
         };
         let kind = if whole && *op != ArithmeticOp::Divide { FieldType::Integer } else { FieldType::Number };
         Ok(Typed { sql, kind, aggregate: left.aggregate || right.aggregate })
+    }
+
+    /// Text as a number. What is none is NULL in DuckDB, and what it starts with, or 0, in SQLite.
+    fn number(&mut self, of: &Expr) -> Result<Typed, Fault> {
+        let Typed { sql, kind, aggregate } = self.expr(of)?;
+        if !kind.is_text() && !kind.is_numeric() {
+            let message = format!("a value of type `{}` as a number", kind_word(kind));
+            return Err(invalid("plan.number", message, "only text and numbers are read as numbers"));
+        }
+        let sql = match self.dialect() {
+            Dialect::DuckDb => format!("TRY_CAST({sql} AS DOUBLE)"),
+            Dialect::Sqlite => format!("CAST({sql} AS NUMERIC)"),
+        };
+        Ok(Typed { sql, kind: FieldType::Number, aggregate })
     }
 
     /// Something that has a date in it.
