@@ -8,12 +8,12 @@ use std::sync::LazyLock;
 const STOP: &str = "\
     a about across actually all along also altogether am an any are as associated at available be been being \
     between both calculate can certain compute corresponding could currently data database dataset determine did \
-    display do does during each entire ever every exactly exist existing exists find following for from get give \
+    display do does down during each entire ever every exactly exist existing exists find following for from get give \
     given had happen happened has have having he her here hers him his i identify if in into is it \
     its just kindly know let like list look many me much must my need of on once one ones our ours out over overall \
     own please provide really record recorded records related report respective respectively result results \
     retrieve return see select she should show so some such table take taken tell that the their them then there \
-    these they thing things this those to together took us usd various want was we well were what when where which \
+    these they thing things this those to together took up us usd various want was we well were what when where which \
     while who whole whom whose will with within would yet you your";
 
 /// Verbs that only tie things together which the question names anyway: "orders placed by customers".

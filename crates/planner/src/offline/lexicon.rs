@@ -2,7 +2,7 @@
 
 use super::catalog::{Catalog, ColumnId, ColumnKind, TableId, singular};
 use super::english::{expand, is_stop};
-use super::relations::related;
+use super::relations::{is_word, related};
 use super::text::{Shape, Token, split_name, stem};
 use super::thesaurus::{phrases, synonyms};
 use domain::SourceSchema;
@@ -107,8 +107,12 @@ impl Lexicon {
         if word.chars().count() < 5 {
             return Vec::new();
         }
+        // "prerequisites" of a table `prereq`: cut short, and what was cut off is no word of its own.
+        let cut = |w: &str| {
+            w.len() >= 4 && word.len() > w.len() + 2 && word.strip_prefix(w).is_some_and(|rest| !is_word(rest))
+        };
         let near =
-            |w: &str| w.len() >= 5 && w.chars().next() == word.chars().next() && strsim::osa_distance(w, &word) == 1;
+            |w: &str| cut(w) || w.len() >= 5 && w.chars().next() == word.chars().next() && strsim::osa_distance(w, &word) == 1;
         let near = self.words.iter().filter(|(written, _)| near(written));
         let entries = near.filter_map(|(_, key)| self.entries.get(key)).flatten();
         let trusted = entries.filter(|e| e.weight >= weight::NOUN);

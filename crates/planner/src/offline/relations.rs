@@ -29,6 +29,11 @@ pub(crate) fn is_verb(lower: &str) -> bool {
     marked(lower) || verb_forms(lower).iter().any(|form| marked(form))
 }
 
+/// Whether there is such a word.
+pub(crate) fn is_word(lower: &str) -> bool {
+    base_forms(lower).iter().any(|form| line(form).is_some())
+}
+
 /// Whether a word is an irregular form of a verb: "built", "taught".
 pub(crate) fn is_irregular_verb(lower: &str) -> bool {
     line(lower).is_some_and(|l| l.split_once(' ').is_some_and(|(word, rest)| word.ends_with("/v") && rest.contains(":97")))

@@ -24,6 +24,8 @@ pub(crate) struct ValueIndex {
     folded: HashMap<String, Vec<Owned>>,
     /// One-word values by their stem: "laptops" for `Laptop`.
     stems: HashMap<String, Vec<Owned>>,
+    /// Columns of which some values are known.
+    known: HashSet<ColumnId>,
     /// Columns of which every value is known.
     complete: HashSet<ColumnId>,
     /// Columns with few different values: their values are words of everyday talk.
@@ -39,6 +41,9 @@ impl ValueIndex {
                 let complete = known.is_some_and(|k| k.complete) || !meta.values.is_empty();
                 if catalog.column(*column).kind != ColumnKind::Text {
                     continue;
+                }
+                if known.is_some() {
+                    index.known.insert(*column);
                 }
                 if complete {
                     index.complete.insert(*column);
@@ -103,6 +108,11 @@ impl ValueIndex {
 
     pub fn is_category(&self, column: ColumnId) -> bool {
         self.categories.contains(&column)
+    }
+
+    /// Whether any value of a column was read.
+    pub fn is_known(&self, column: ColumnId) -> bool {
+        self.known.contains(&column)
     }
 
     pub fn is_complete(&self, column: ColumnId) -> bool {

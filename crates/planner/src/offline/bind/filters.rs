@@ -57,7 +57,17 @@ impl Binder<'_> {
                     Some(no) => Test::In { values: vec![no.value.clone()], negated: *present, all: false },
                     None => Test::Missing { present: *present },
                 };
-                BoundFilter::of(self.catalog(), column, test)
+                let filter = BoundFilter::of(self.catalog(), column, test);
+                match self.draft.subject.filter(|s| *s != filter.table && !*present) {
+                    // "parties without delegates": none of their rows has one, not: one of them has none.
+                    Some(_) => {
+                        let table = filter.table;
+                        let inner = vec![BoundFilter { test: Test::Missing { present: true }, ..filter }];
+                        let related = RelatedRows { table, negated: true, count: None, inner };
+                        BoundFilter { table, test: Test::Related(related), column: None, side: Side::Common }
+                    }
+                    None => filter,
+                }
             }
             Filter::Either(alternatives) => {
                 let bound = alternatives.iter().map(|f| self.filter(f, query)).collect::<Result<Vec<_>, _>>()?;

@@ -19,6 +19,7 @@ use super::draft::{Asked, Draft, Filter, Key};
 use super::numbers::Number;
 use super::relations::{is_irregular_verb, is_verb};
 use super::spans::{Meaning, Span};
+use super::time::{Period, When};
 use domain::plan::Direction;
 
 /// Where in the question we are: naming what is asked for, or limiting it.
@@ -62,7 +63,7 @@ pub(crate) fn read(index: &Index, spans: &[Span]) -> Draft {
 
 impl<'a> Parser<'a> {
     /// In this order: longer and stricter forms first.
-    const RULES: [fn(&mut Self) -> bool; 18] = [
+    const RULES: [fn(&mut Self) -> bool; 19] = [
         Self::ranking,
         Self::beyond,
         Self::count,
@@ -78,6 +79,7 @@ impl<'a> Parser<'a> {
         Self::grouping,
         Self::period,
         Self::values,
+        Self::called,
         Self::noun,
         Self::glue,
         Self::verb,
@@ -225,7 +227,15 @@ impl<'a> Parser<'a> {
 
     /// A period: "in 2024", "last month", "since March".
     fn period(&mut self) -> bool {
-        let Some(when) = self.span(self.at).and_then(Span::time) else { return false };
+        // "Fall 2009": a number right behind a value can only be a year.
+        let year = |span: &Span| {
+            let year = span.number().filter(|n| (1800.0..=2199.0).contains(&n.value) && n.value.fract() == 0.0)?;
+            let behind = self.at.checked_sub(1).and_then(|at| self.span(at))?;
+            let value = behind.values().next().is_some() && behind.literal().is_none();
+            value.then_some(When::In(Period::Year(year.value as i16)))
+        };
+        let Some(span) = self.span(self.at) else { return false };
+        let Some(when) = span.time().cloned().or_else(|| year(span)) else { return false };
         self.push_filter(Filter::Time { when: when.clone(), column: None, near: self.near });
         self.at += 1;
         true
@@ -294,7 +304,9 @@ impl<'a> Parser<'a> {
         match span.cue() {
             Some(Cue::Which) => {
                 self.which = true;
-                self.enter(if self.draft.asked.is_empty() { Zone::Head } else { Zone::Body });
+                // "…, and what are the companies?" asks for one more thing.
+                let further = self.at.checked_sub(1).and_then(|at| self.cue(at)) == Some(Cue::And);
+                self.enter(if self.draft.asked.is_empty() || further { Zone::Head } else { Zone::Body });
             }
             Some(Cue::Show) if self.draft.asked.is_empty() => self.enter(Zone::Head),
             // "Sort the regions by …".

@@ -1,7 +1,7 @@
 //! "not completed", "without orders", "who never ordered", "except Germany".
 
 use super::{Parser, Zone};
-use crate::offline::catalog::ColumnKind;
+use crate::offline::catalog::{ColumnKind, TableId};
 use crate::offline::cues::Cue;
 use crate::offline::draft::{Asked, Filter};
 use crate::offline::spans::Span;
@@ -67,6 +67,17 @@ impl Parser<'_> {
         false
     }
 
+    /// "product names without an order": the products are what lacks something.
+    fn settle_subject(&mut self, lacking: TableId) {
+        let catalog = self.catalog();
+        if let ([Asked::Column(noun)], None) = (self.draft.asked.as_slice(), self.draft.subject) {
+            let best = noun.things.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+            let owner = best.map(|(t, _)| t.table(catalog)).filter(|t| *t != lacking);
+            let names = |t: TableId| best.is_some_and(|(b, _)| b.column().is_some_and(|c| catalog.table(t).display.contains(&c)));
+            self.draft.subject = owner.filter(|t| names(*t));
+        }
+    }
+
     fn without(&mut self) -> bool {
         let at = self.skip_verbs(self.at + 1);
         // "enzymes that do not produce heme".
@@ -84,6 +95,7 @@ impl Parser<'_> {
         }
         self.enter(Zone::Body);
         if let Some(table) = noun.table() {
+            self.settle_subject(table);
             if self.draft.subject.is_none() || self.draft.subject == Some(table) {
                 // "countries that have no stadium opened after 2006": countries of other stadiums only.
                 let listed = self.draft.asked.iter().all(|a| matches!(a, Asked::Column(_)));

@@ -5,6 +5,7 @@ use super::{Parser, Zone};
 use crate::offline::catalog::ColumnKind;
 use crate::offline::cues::Cue;
 use crate::offline::draft::{Asked, Filter, Noun, Thing};
+use crate::offline::spans::Span;
 use crate::offline::values::Owned;
 
 impl Parser<'_> {
@@ -16,6 +17,24 @@ impl Parser<'_> {
             named && !s.capitalised && s.literal().is_none()
         });
         !is_name && self.value_list(None, false)
+    }
+
+    /// "the song 'Flash'": what a row is called by, even if none goes by that name.
+    pub(super) fn called(&mut self) -> bool {
+        let Some(text) = self.span(self.at).and_then(Span::literal).map(str::to_owned) else { return false };
+        let catalog = self.catalog();
+        let behind = self.at.checked_sub(1).and_then(|at| self.span(at));
+        let behind = behind.and_then(|s| s.tables().find(|(_, w)| *w >= 0.85)).map(|(t, _)| t);
+        let Some(table) = behind.filter(|t| self.near == Some(*t)) else { return false };
+        let [display] = catalog.table(table).display.as_slice() else { return false };
+        if catalog.column(*display).kind != ColumnKind::Text || !self.index.values.is_known(*display) {
+            return false;
+        }
+        let things = vec![(Thing::Column(*display), 1.0)];
+        let column = Noun { text: "name".to_owned(), things, owner: Some(table), ..Noun::default() };
+        self.push_filter(Filter::Text { column, pattern: text, like: false, negated: false });
+        self.at += 1;
+        true
     }
 
     /// Values joined by "or", "and" and commas; behind them perhaps the column that they belong to.
@@ -78,6 +97,10 @@ impl Parser<'_> {
         if let Some(shape) = self.cue(at).and_then(pattern_shape) {
             return self.pattern(column, shape, negated, at + 1);
         }
+        // "a title that has the word 'love'".
+        if self.is_part(at) {
+            return self.pattern(column, |text| format!("%{text}%"), negated, at);
+        }
         let saved = self.at;
         self.at = at;
         if self.value_list(Some(column.clone()), negated) {
@@ -109,7 +132,11 @@ impl Parser<'_> {
         if self.cue(next) != Some(Cue::In) || self.draft.asked.is_empty() {
             return false;
         }
-        let Some((mut column, end)) = self.noun_at(self.skip(next, &[Cue::In])) else { return false };
+        let mut of = self.skip(next, &[Cue::In]);
+        if said(of) == "part" && self.cue(of + 1) == Some(Cue::Of) {
+            of = self.skip(of + 1, &[Cue::Of]);
+        }
+        let Some((mut column, end)) = self.noun_at(of) else { return false };
         let catalog = self.catalog();
         column.things.retain(|(t, _)| t.column().is_some_and(|c| catalog.column(c).kind == ColumnKind::Text));
         column.tables.clear();
@@ -127,7 +154,12 @@ impl Parser<'_> {
 
     /// "names that contain 'x'": the pattern is of what was asked for.
     pub(super) fn bare_pattern(&mut self) -> bool {
-        let Some(shape) = self.cue(self.at).and_then(pattern_shape) else { return false };
+        let includes = self.span(self.at).is_some_and(|s| ["include", "includes", "including"].contains(&s.text.as_str()));
+        let shape: fn(&str) -> String = match self.cue(self.at).and_then(pattern_shape) {
+            Some(shape) => shape,
+            None if includes => |text| format!("%{text}%"),
+            None => return false,
+        };
         let catalog = self.catalog();
         let column = match self.draft.asked.last() {
             Some(Asked::Column(noun)) => noun.clone(),
@@ -142,17 +174,38 @@ impl Parser<'_> {
     }
 
     fn pattern(&mut self, column: Noun, shape: fn(&str) -> String, negated: bool, from: usize) -> bool {
-        let at = self.skip(from, &[]);
-        let Some(span) = self
-            .span(at)
-            .filter(|s| s.literal().is_some() || s.is_unknown() && s.capitalised || s.values().next().is_some())
-        else {
+        let letter = |s: &Span| s.text.chars().count() == 1 && s.capitalised;
+        let mut at = if self.span(from).is_some_and(letter) { from } else { self.skip(from, &[]) };
+        let marked = self.is_part(at);
+        if marked {
+            at += 1;
+        }
+        let Some(span) = self.span(at).filter(|s| {
+            let named = s.is_unknown() && s.capitalised || s.values().next().is_some() || letter(s);
+            s.literal().is_some() || named || marked
+        }) else {
             return false;
         };
+        // "which names contain 'x'": the column is what is asked for, too.
+        if self.draft.asked.is_empty() {
+            self.draft.asked.push(Asked::Column(column.clone()));
+        }
         let text = span.literal().unwrap_or(&span.text);
-        self.push_filter(Filter::Text { column, pattern: shape(text), like: true, negated });
+        self.push_filter(Filter::Text { column: column.clone(), pattern: shape(text), like: true, negated });
         self.at = at + 1;
+        // "contains 'a' or 'b'".
+        if let (Some(Cue::Or), Some(other)) = (self.cue(at + 1), self.span(at + 2).and_then(Span::literal)) {
+            self.either = true;
+            self.push_filter(Filter::Text { column, pattern: shape(other), like: true, negated });
+            self.at = at + 3;
+        }
         true
+    }
+
+    /// "the word", "the letter", "substring": what follows is part of a text.
+    fn is_part(&self, at: usize) -> bool {
+        let marks = ["word", "letter", "phrase", "substring", "string"];
+        self.span(at).is_some_and(|s| marks.contains(&s.text.as_str()) && !s.is_noun()) && self.span(at + 1).is_some()
     }
 
     /// Quoted or capitalised text that the index does not hold: fine where the index is cut short,
@@ -165,7 +218,12 @@ impl Parser<'_> {
         };
         let complete =
             |n: &Noun| n.things.iter().all(|(t, _)| t.column().is_some_and(|c| self.index.values.is_complete(c)));
-        if complete(&column) {
+        // That nobody goes by a name is an answer; that a category does not exist is a misunderstanding.
+        let catalog = self.catalog();
+        let name = |(t, _): &(Thing, f32)| {
+            t.column().is_some_and(|c| catalog.column(c).words.last().is_some_and(|w| w == "name" || w == "title"))
+        };
+        if complete(&column) && !column.things.iter().any(name) {
             self.draft.absent.push((text, column.text.clone()));
         } else {
             self.push_filter(Filter::Text { column, pattern: text, like: false, negated });
