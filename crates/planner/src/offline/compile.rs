@@ -138,6 +138,9 @@ impl Compiler<'_> {
             plan.group_by.extend(output.take_extra_keys());
         }
         plan.distinct = (query.distinct || self.is_range(query, shape)) && !shape.grouped && !shape.items.iter().any(Item::is_aggregate);
+        // Rows that are told apart by their key are different anyway.
+        let keyed = |i: &Item| matches!(i, Item::Column(c) if self.catalog.table(joined.root).key == Some(*c));
+        plan.distinct &= !(shape.items.iter().any(keyed) && joined.fan_out().is_none());
         plan.filter = self.conditions(query, &names, joined, semis)?;
         plan.limit = query.limit;
         plan.select = output.select;

@@ -238,13 +238,25 @@ fn names(index: &Index, words: &[Token], lowers: &[&str], found: &mut Vec<(Meani
         return;
     }
     let stems: Vec<&str> = words.iter().map(|t| t.stem.as_str()).collect();
+    // "length in feet" of `length_feet`, "year of opening" of `opening_year`.
+    if let ([a, _, b], [x, tie @ ("in" | "of"), y]) = (stems.as_slice(), lowers) {
+        let (turned, words) = if *tie == "of" { ([*b, *a], [*y, *x]) } else { ([*a, *b], [*x, *y]) };
+        let whole = index.lexicon.get(&turned, &words).into_iter().filter(|(_, w)| *w >= weight::NOUN);
+        found.extend(whole.map(|(target, w)| (meaning(target, w - 0.02), w - 0.02)));
+    }
     for (target, w) in index.lexicon.get(&stems, lowers) {
         // A word that English needs for itself names something only if that is its whole name, or the
         // verb of a table: "customers who ordered".
         let only_named = function_word || matches!(lowers, [only] if cues::lookup(only).is_some());
         let verb = matches!(target, Target::Table(_)) && w >= weight::NAME * weight::INFLECTED - 0.01;
         if !only_named || verb || w >= weight::NAME - 0.05 {
-            let bonus = if only_named && function_word { -0.4 } else { 0.05 };
+            let bonus = if only_named && function_word {
+                -0.4
+            } else if words.len() > 1 && w >= weight::NAME - 0.05 {
+                0.12
+            } else {
+                0.05
+            };
             found.push((meaning(target, w), w + bonus));
         }
     }

@@ -191,6 +191,7 @@ impl Binder<'_> {
                 let table = catalog.table(catalog.column(*c).table);
                 table.key == Some(*c) || table.display.contains(c) || table.columns.len() <= 2
             }
+            Item::Count(_) => false,
             _ => true,
         };
         if query.items.iter().any(unique) {

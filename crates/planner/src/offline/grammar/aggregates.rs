@@ -11,7 +11,7 @@ impl Parser<'_> {
         if !matches!(self.cue(self.at), Some(Cue::Count)) || self.zone == Zone::Body && self.draft.has_aggregate() {
             return false;
         }
-        if !self.joins_request(self.at) {
+        if !self.joins_request(self.at) && !self.goes_along(self.at) {
             return false;
         }
         let start = self.at;
@@ -31,6 +31,15 @@ impl Parser<'_> {
         true
     }
 
+    /// "the types with the number of works of each": shown beside them, where nothing is compared.
+    fn goes_along(&self, at: usize) -> bool {
+        let before = (0..at).rev().find_map(|i| self.span(i).filter(|s| !s.is_stop()));
+        let with = before.is_some_and(|s| ["with", "having"].contains(&s.text.as_str()));
+        let compared = self.counted(at + 1).is_some_and(|(_, next)| self.is_compared(next));
+        let listed = self.draft.asked.iter().all(|a| matches!(a, Asked::Column(_)));
+        with && listed && !compared && self.draft.orders.is_empty() && self.draft.limit.is_none()
+    }
+
     /// What is counted at a place: rows of a table, different values of a column, or units.
     pub(super) fn counted(&self, from: usize) -> Option<(Asked, usize)> {
         let mut at = self.skip(from, &[Cue::Of, Cue::Is, Cue::Both, Cue::Count]);
@@ -48,6 +57,11 @@ impl Parser<'_> {
         let catalog = self.catalog();
         if noun.any(|t| t.is_measure(catalog)) && !distinct {
             let counts = noun.any(|t| t.is_additive(catalog));
+            // "how many credits does the course have": the number that it has.
+            let has = self.span(next).is_some_and(|s| ["do", "does", "did"].contains(&s.text.as_str()));
+            if has && !counts && self.draft.asked.is_empty() {
+                return Some((Asked::Column(noun), next));
+            }
             return counts.then_some((Asked::Aggregate(AggregateFn::Sum, noun), next));
         }
         // How many of a number is not how many different numbers; and a mere synonym is not enough.

@@ -145,7 +145,11 @@ impl Parser<'_> {
             self.compare(left, op, bound, end);
             return true;
         }
-        let Some((op, bound, next)) = self.bound_at(self.at) else { return false };
+        let Some((op, bound, next)) = self.bound_at(self.at) else { return self.so_many() };
+        if let Some(left) = self.compared_before(next) {
+            self.compare(left, op, bound, next);
+            return true;
+        }
         match bound {
             Bound::Number(number) => self.number_first(op, number, next),
             _ => match self.measure_at(next) {
@@ -184,6 +188,28 @@ impl Parser<'_> {
             return true;
         }
         false
+    }
+
+    /// "below 600 or above 900": of what was compared just before.
+    fn compared_before(&self, next: usize) -> Option<Left> {
+        let joined = self.at.checked_sub(1).and_then(|at| self.cue(at));
+        let bare = self.measure_at(next).is_none() && self.table_at(next).is_none();
+        match self.draft.filters.last() {
+            Some(Filter::Compare { left, .. }) if bare && matches!(joined, Some(Cue::Or | Cue::And)) => Some(left.clone()),
+            _ => None,
+        }
+    }
+
+    /// "with two beds": so many, neither more nor less.
+    fn so_many(&mut self) -> bool {
+        let Some(number) = self.number(self.at) else { return false };
+        let Some((noun, next)) = self.measure_at(self.at + 1) else { return false };
+        let sure = noun.things.iter().any(|(_, w)| *w >= 0.8);
+        if self.draft.asked.is_empty() || !sure || number.money || self.is_compared(next) {
+            return false;
+        }
+        self.compare(Left::Column(noun), Operator::Equal, Bound::Number(number), next);
+        true
     }
 
     /// The measure of an adjective, of what was named last or of the subject.

@@ -202,11 +202,17 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Whether a noun or a value of text stands behind filler.
+    fn names_follow(&self, from: usize) -> bool {
+        let named = |s: &Span| s.number().is_none() && (s.is_noun() || s.values().next().is_some());
+        self.span(self.skip(from, &[])).is_some_and(named)
+    }
+
     /// Whether the word before ties what follows to what was asked: "the delegate from district 1".
     fn is_tied(&self, at: usize) -> bool {
         let before = (0..at).rev().find(|i| self.span(*i).is_some_and(|s| !s.is_stop()));
         let cue = before.and_then(|i| self.cue(i));
-        !self.draft.asked.is_empty() && matches!(cue, Some(Cue::In | Cue::From | Cue::Of | Cue::By))
+        !self.draft.asked.is_empty() && matches!(cue, Some(Cue::In | Cue::From | Cue::Of | Cue::By | Cue::Is))
     }
 
     fn value_follows(&self, from: usize) -> bool {
@@ -327,6 +333,8 @@ impl<'a> Parser<'a> {
             Some(Cue::Instead) => self.draft.continues = true,
             Some(Cue::Also) => self.draft.adds = true,
             Some(Cue::And) if first => self.draft.continues = true,
+            // "under the category garden" compares nothing either.
+            Some(Cue::Compare(_)) if span.text == "under" && self.names_follow(self.at + 1) => {}
             // "over the past 6 months" compares nothing.
             Some(Cue::Compare(_)) if self.span(self.skip(self.at + 1, &[])).is_some_and(|s| s.time().is_some()) => {}
             Some(Cue::Whole) => return self.whole(),

@@ -20,6 +20,13 @@ impl Parser<'_> {
             let mut owned = self::noun(self.catalog(), next);
             owned.things.retain(|(thing, _)| thing.table(self.catalog()) == owner);
             owned.tables.clear();
+            if owned.things.is_empty()
+                && matches!(next.text.as_str(), "name" | "names")
+                && let [display] = self.catalog().table(owner).display.as_slice()
+                && self.catalog().column(*display).kind == ColumnKind::Text
+            {
+                owned.things = vec![(Thing::Column(*display), 0.95)];
+            }
             if !owned.things.is_empty() && next.cue().is_none() {
                 owned.owner = Some(owner);
                 owned.text = format!("{} {}", noun.text, owned.text);

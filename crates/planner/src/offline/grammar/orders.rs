@@ -85,6 +85,11 @@ impl Parser<'_> {
 
     fn order_key(&self, from: usize, filler: &[Cue]) -> Option<(By, usize)> {
         let at = self.skip(from, filler);
+        // "ordered by the count".
+        if self.cue(at) == Some(Cue::Count) && self.noun_at(self.skip(at + 1, &[])).is_none() {
+            let by = if self.draft.has_aggregate() { By::Figure } else { By::Occurrences };
+            return Some((by, at + 1));
+        }
         if let Some(found) = self.ranking_measure(at) {
             return Some(found);
         }

@@ -94,6 +94,9 @@ impl Parser<'_> {
         if negated_here {
             at = self.skip(at + 1, &[Cue::Is, Cue::Of]);
         }
+        if self.cue(at) == Some(Cue::Clause) && self.cue(at + 1).and_then(pattern_shape).is_some() {
+            at += 1;
+        }
         if let Some(shape) = self.cue(at).and_then(pattern_shape) {
             return self.pattern(column, shape, negated, at + 1);
         }
