@@ -158,7 +158,8 @@ impl Lexicon {
     fn add_name(&mut self, words: &[String], raw: &str, target: Target) {
         self.words.extend(words.iter().map(|w| (singular(w), stem(w))));
         self.add(words, target, weight::NAME);
-        for joined in [words.concat(), raw.to_lowercase()] {
+        let tail = words.get(1..).filter(|tail| tail.len() == 1).and_then(|tail| tail.first()).cloned();
+        for joined in [words.concat(), raw.to_lowercase()].into_iter().chain(tail.filter(|t| t.len() > 6)) {
             self.joined.entry(joined).or_default().push(target);
         }
         let Some((last, before)) = words.split_last() else { return };

@@ -50,6 +50,12 @@ impl Parser<'_> {
             && noun.belongs_to(near, self.catalog())
         {
             noun.owner = Some(near);
+        } else if let (None, Some(near), "name" | "names") = (noun.owner, self.near, noun.text.as_str())
+            && let [display] = self.catalog().table(near).display.as_slice()
+            && self.catalog().column(*display).kind == ColumnKind::Text
+        {
+            noun.things = vec![(Thing::Column(*display), 1.0)];
+            noun.owner = Some(near);
         }
         self.number_condition(&noun, end) || self.time_condition(&noun, end) || self.text_condition(&noun, end, false)
     }
@@ -89,6 +95,7 @@ impl Parser<'_> {
         // "age 30", "price is 5": a number right behind a column is its value.
         let at = self.skip_be(end);
         match self.number(at) {
+            Some(_) if noun.things.iter().all(|(_, w)| *w < 0.75) => false,
             Some(number) if self.zone == Zone::Body || at > end || self.is_tied(self.at) => {
                 self.compare(Left::Column(noun), Operator::Equal, Bound::Number(number), at + 1);
                 true
@@ -142,6 +149,10 @@ impl Parser<'_> {
             let end = if self.span(end).is_some_and(|s| s.text == "old") { end + 1 } else { end };
             let left = self.measured_noun(measures).map_or(Left::Measured(measures), Left::Column);
             let end = if matches!(bound, Bound::Aggregate(_)) { self.over_all(measures, end) } else { end };
+            // An average over some rows only, which no rule reads.
+            if matches!(bound, Bound::Aggregate(_)) && matches!(self.cue(end), Some(Cue::Of | Cue::In | Cue::From)) {
+                return false;
+            }
             self.compare(left, op, bound, end);
             return true;
         }

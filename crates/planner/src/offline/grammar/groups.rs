@@ -167,6 +167,7 @@ impl Parser<'_> {
 
     fn key_at(&self, from: usize) -> Option<(Key, usize)> {
         let at = self.skip(from, &[Cue::Distinct]);
+        let at = self.labelled(at).unwrap_or(at);
         let span = self.span(at)?;
         if let Some(unit) = span.unit().filter(|_| !span.columns().any(|(_, w)| w >= 1.0)) {
             return Some((Key::Bucket(unit), at + 1));

@@ -72,7 +72,7 @@ impl Parser<'_> {
     }
 
     /// "the name of the studio", "types of status" where the studio and the status are columns.
-    fn labelled(&self, at: usize) -> Option<usize> {
+    pub(super) fn labelled(&self, at: usize) -> Option<usize> {
         if !self.is_classifier(at) || self.cue(at + 1) != Some(Cue::Of) {
             return None;
         }

@@ -13,7 +13,7 @@ impl Parser<'_> {
     pub(super) fn values(&mut self) -> bool {
         // A name of the schema is meant as one, unless it is written as a proper name.
         let is_name = self.span(self.at).is_some_and(|s| {
-            let named = s.tables().map(|(_, w)| w).chain(s.columns().map(|(_, w)| w)).any(|w| w >= 0.9);
+            let named = s.tables().any(|(_, w)| w >= 0.6) || s.columns().any(|(_, w)| w >= 0.9);
             named && !s.capitalised && s.literal().is_none()
         });
         !is_name && self.value_list(None, false)
