@@ -25,6 +25,11 @@ pub(crate) fn question(index: &Index, trouble: &Trouble) -> Option<(String, Vec<
             let choice = |t: &Thing| Choice { words: in_words(catalog, *t), pick: Pick::Thing(text.clone(), *t) };
             (format!("What does `{text}` mean here?"), things.iter().map(choice).collect::<Vec<_>>())
         }
+        Trouble::WhichTable(text, tables) => {
+            let choice =
+                |t: &TableId| Choice { words: catalog.table(*t).words.join(" "), pick: Pick::Table(text.clone(), *t) };
+            (format!("Which `{text}` do you mean?"), tables.iter().map(choice).take(3).collect())
+        }
         Trouble::WhichAggregate(text, _) => {
             let functions = [AggregateFn::Avg, AggregateFn::Sum, AggregateFn::Max];
             let choice = |f: AggregateFn| Choice {

@@ -7,8 +7,8 @@ use super::output::{Names, Output, bucket, expr};
 use super::query::{BoundBy, BoundFilter, BoundKey, BoundOrder, Item, Query, Test, Trouble};
 use super::sets;
 use super::shape::{Shape, settle, shape};
-use domain::{QueryPlan, Value};
 use domain::plan::{AggregateFn, Condition, Direction, Expr, Join, JoinKind, JoinOn, OrderItem, SelectItem};
+use domain::{QueryPlan, Value};
 
 pub(crate) struct Compiler<'a> {
     pub catalog: &'a Catalog,
@@ -137,7 +137,9 @@ impl Compiler<'_> {
             plan.group_by = keys;
             plan.group_by.extend(output.take_extra_keys());
         }
-        plan.distinct = (query.distinct || self.is_range(query, shape)) && !shape.grouped && !shape.items.iter().any(Item::is_aggregate);
+        plan.distinct = (query.distinct || self.is_range(query, shape))
+            && !shape.grouped
+            && !shape.items.iter().any(Item::is_aggregate);
         // Rows that are told apart by their key are different anyway.
         let keyed = |i: &Item| matches!(i, Item::Column(c) if self.catalog.table(joined.root).key == Some(*c));
         plan.distinct &= !(shape.items.iter().any(keyed) && joined.fan_out().is_none());

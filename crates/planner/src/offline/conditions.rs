@@ -38,7 +38,9 @@ pub(crate) fn condition(
             let any = any.iter().map(|f| condition(compiler, f, names)).collect::<Result<Vec<_>, _>>()?;
             Condition::Or(any)
         }
-        Test::Having(..) | Test::HavingRows(..) | Test::Related(_) => return Err(Trouble::Unsupported("this condition here")),
+        Test::Having(..) | Test::HavingRows(..) | Test::Related(_) => {
+            return Err(Trouble::Unsupported("this condition here"));
+        }
     })
 }
 

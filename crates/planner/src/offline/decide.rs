@@ -6,7 +6,7 @@ use super::compile::Compiler;
 use super::draft::Draft;
 use super::explain::explain;
 use super::query::{Pick, Query, Trouble};
-use super::spans::{Span, annotate};
+use super::spans::{Meaning, Span, annotate};
 use super::text::{Token, tokenise};
 use super::{Context, Index, Planned, ellipsis, followup, grammar, reading, refuse, sql};
 use domain::{QueryPlan, Turn};
@@ -74,11 +74,32 @@ fn trouble_of(index: &Index, read: &Read, picks: &[Pick], context: &Context<'_>)
 }
 
 fn attempt(index: &Index, read: &Read, picks: &[Pick], context: &Context<'_>) -> Result<(Query, QueryPlan), Trouble> {
-    let mut query = bind(index, &read.draft, context.today, picks)?;
+    let chosen = picks.iter().any(|p| matches!(p, Pick::Table(..)));
+    let draft = if chosen { grammar::read(index, &narrowed(&read.spans, picks)) } else { read.draft.clone() };
+    if let Some((text, tables)) = draft.which_table.clone() {
+        return Err(Trouble::WhichTable(text, tables));
+    }
+    let mut query = bind(index, &draft, context.today, picks)?;
     let mut hints = read.hints.clone();
     hints.extend(picks.iter().flat_map(|p| if let Pick::Key(words) = p { words.clone() } else { Vec::new() }));
     let plan = Compiler { catalog: &index.catalog, hints: &hints }.plan(&mut query)?;
     Ok((query, plan))
+}
+
+/// The spans with only the chosen table left where a choice was made.
+fn narrowed(spans: &[Span], picks: &[Pick]) -> Vec<Span> {
+    let narrow = |span: &Span| {
+        let pick = |p: &Pick| match p {
+            Pick::Table(text, table) if span.text.eq_ignore_ascii_case(text) => Some(*table),
+            _ => None,
+        };
+        let mut span = span.clone();
+        if let Some(chosen) = picks.iter().find_map(pick) {
+            span.meanings.retain(|m| matches!(m, Meaning::Table(t, _) if *t == chosen));
+        }
+        span
+    };
+    spans.iter().map(narrow).collect()
 }
 
 fn finish(index: &Index, read: Read, picks: &[Pick], context: &Context<'_>) -> Planned {

@@ -216,6 +216,8 @@ pub(crate) struct Draft {
     pub continues: bool,
     /// Adds to what was asked before rather than replacing it.
     pub adds: bool,
+    /// A phrase that may name any of these tables, where nothing else tells which.
+    pub which_table: Option<(String, Vec<TableId>)>,
     /// Values that were named for a column that does not hold them.
     pub absent: Vec<(String, String)>,
 }

@@ -111,8 +111,9 @@ impl Lexicon {
         let cut = |w: &str| {
             w.len() >= 4 && word.len() > w.len() + 2 && word.strip_prefix(w).is_some_and(|rest| !is_word(rest))
         };
-        let near =
-            |w: &str| cut(w) || w.len() >= 5 && w.chars().next() == word.chars().next() && strsim::osa_distance(w, &word) == 1;
+        let near = |w: &str| {
+            cut(w) || w.len() >= 5 && w.chars().next() == word.chars().next() && strsim::osa_distance(w, &word) == 1
+        };
         let near = self.words.iter().filter(|(written, _)| near(written));
         let entries = near.filter_map(|(_, key)| self.entries.get(key)).flatten();
         let trusted = entries.filter(|e| e.weight >= weight::NOUN);

@@ -167,6 +167,8 @@ impl Query {
 /// Why a draft can't become a query, or a query a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Trouble {
+    /// A phrase that may name any of these tables.
+    WhichTable(String, Vec<TableId>),
     /// A phrase that may mean any of these.
     Ambiguous(String, Vec<Thing>),
     /// "price by category": the average, the total?
@@ -191,6 +193,8 @@ pub(crate) enum Trouble {
 pub(crate) enum Pick {
     /// This phrase means this.
     Thing(String, Thing),
+    /// This phrase names this table.
+    Table(String, TableId),
     /// This phrase is summed up so.
     Function(String, AggregateFn),
     /// Tables are tied by the key with these words in its name.

@@ -36,7 +36,8 @@ pub(crate) fn is_word(lower: &str) -> bool {
 
 /// Whether a word is an irregular form of a verb: "built", "taught".
 pub(crate) fn is_irregular_verb(lower: &str) -> bool {
-    line(lower).is_some_and(|l| l.split_once(' ').is_some_and(|(word, rest)| word.ends_with("/v") && rest.contains(":97")))
+    line(lower)
+        .is_some_and(|l| l.split_once(' ').is_some_and(|(word, rest)| word.ends_with("/v") && rest.contains(":97")))
 }
 
 /// The line of a word, by bisection over the sorted lines.

@@ -5,14 +5,14 @@
 //! (see [`nest`](super::nest)). Where they are of the rows themselves, the plan is combined of one
 //! plan for each side.
 
+use super::catalog::{ColumnId, TableId};
 use super::compile::Compiler;
 use super::joins;
 use super::query::{BoundFilter, BoundOrder, Item, Query, Side, Test, Trouble};
 use super::shape::Shape;
-use super::catalog::{ColumnId, TableId};
 use domain::QueryPlan;
-use domain::plan::{Operator, SetOp, SetOperation};
 use domain::Value;
+use domain::plan::{Operator, SetOp, SetOperation};
 
 /// One side of a combined plan and how it is combined with those before it.
 pub(crate) struct Part {
@@ -134,12 +134,12 @@ fn rule_out(a: Option<&BoundFilter>, b: Option<&BoundFilter>) -> bool {
             !x.iter().any(|v| y.contains(v))
         }
         (Test::Time(x), Test::Time(y)) => {
-            let ends_before = |x: &super::time::Range, y: &super::time::Range| {
-                matches!((x.to, y.from), (Some(to), Some(from)) if to <= from)
-            };
+            let ends_before = |x: &super::time::Range, y: &super::time::Range| matches!((x.to, y.from), (Some(to), Some(from)) if to <= from);
             ends_before(x, y) || ends_before(y, x)
         }
-        (Test::Compare(_, x, low), Test::Compare(_, y, high)) => apart((*x, low), (*y, high)) || apart((*y, high), (*x, low)),
+        (Test::Compare(_, x, low), Test::Compare(_, y, high)) => {
+            apart((*x, low), (*y, high)) || apart((*y, high), (*x, low))
+        }
         _ => false,
     }
 }

@@ -26,7 +26,8 @@ pub(crate) fn shape(catalog: &Catalog, query: &Query) -> Result<Shape, Trouble> 
     if keys.iter().any(each_alone) {
         return Err(Trouble::Unsupported("summing up each row on its own"));
     }
-    let both_ends = query.orders.iter().any(|o| query.orders.iter().any(|p| o.by == p.by && o.direction != p.direction));
+    let both_ends =
+        query.orders.iter().any(|o| query.orders.iter().any(|p| o.by == p.by && o.direction != p.direction));
     if both_ends {
         return Err(Trouble::Unsupported("both ends of one order"));
     }

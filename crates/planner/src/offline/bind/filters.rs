@@ -72,8 +72,9 @@ impl Binder<'_> {
             Filter::Either(alternatives) => {
                 let bound = alternatives.iter().map(|f| self.filter(f, query)).collect::<Result<Vec<_>, _>>()?;
                 let table = bound.first().map(|f| f.table).ok_or_else(|| Trouble::Unbound("or".to_owned()))?;
-                let nested =
-                    |f: &BoundFilter| matches!(f.test, Test::Related(_) | Test::Having(..) | Test::HavingRows(..)) || f.table != table;
+                let nested = |f: &BoundFilter| {
+                    matches!(f.test, Test::Related(_) | Test::Having(..) | Test::HavingRows(..)) || f.table != table
+                };
                 if bound.iter().any(nested) {
                     return Err(Trouble::Unsupported("an alternative between conditions of different tables"));
                 }

@@ -206,7 +206,9 @@ impl Parser<'_> {
         let joined = self.at.checked_sub(1).and_then(|at| self.cue(at));
         let bare = self.measure_at(next).is_none() && self.table_at(next).is_none();
         match self.draft.filters.last() {
-            Some(Filter::Compare { left, .. }) if bare && matches!(joined, Some(Cue::Or | Cue::And)) => Some(left.clone()),
+            Some(Filter::Compare { left, .. }) if bare && matches!(joined, Some(Cue::Or | Cue::And)) => {
+                Some(left.clone())
+            }
             _ => None,
         }
     }

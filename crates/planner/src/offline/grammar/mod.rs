@@ -95,6 +95,7 @@ impl<'a> Parser<'a> {
                 self.at = before + 1;
             }
         }
+        self.draft.which_table = self.which_table();
         self.finish_where_and_when();
         self.finish_ranking();
         self.finish_moment();
@@ -250,8 +251,8 @@ impl<'a> Parser<'a> {
     /// A verb of no column's own, or one that merely shares its stem with a name: "built a mill".
     fn is_verb(&self, at: usize) -> bool {
         let deed = |s: &Span| {
-            let inflected =
-                ["ed", "ing"].iter().any(|ending| s.text.ends_with(ending)) || is_irregular_verb(&s.text.to_lowercase());
+            let inflected = ["ed", "ing"].iter().any(|ending| s.text.ends_with(ending))
+                || is_irregular_verb(&s.text.to_lowercase());
             let named = s.tables().map(|(_, w)| w).chain(s.columns().map(|(_, w)| w)).any(|w| w >= 0.9);
             inflected && !named && s.cue().is_none() && !s.capitalised && is_verb(&s.text)
         };

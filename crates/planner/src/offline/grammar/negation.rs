@@ -73,7 +73,9 @@ impl Parser<'_> {
         if let ([Asked::Column(noun)], None) = (self.draft.asked.as_slice(), self.draft.subject) {
             let best = noun.things.iter().max_by(|a, b| a.1.total_cmp(&b.1));
             let owner = best.map(|(t, _)| t.table(catalog)).filter(|t| *t != lacking);
-            let names = |t: TableId| best.is_some_and(|(b, _)| b.column().is_some_and(|c| catalog.table(t).display.contains(&c)));
+            let names = |t: TableId| {
+                best.is_some_and(|(b, _)| b.column().is_some_and(|c| catalog.table(t).display.contains(&c)))
+            };
             self.draft.subject = owner.filter(|t| names(*t));
         }
     }
@@ -105,8 +107,9 @@ impl Parser<'_> {
             self.near = Some(table);
         } else {
             // "without a status of open" is about the value, which this rule does not read.
-            let followed =
-                self.span(self.skip(next, &[Cue::Of, Cue::Is, Cue::In])).is_some_and(|s: &Span| s.values().next().is_some());
+            let followed = self
+                .span(self.skip(next, &[Cue::Of, Cue::Is, Cue::In]))
+                .is_some_and(|s: &Span| s.values().next().is_some());
             if followed || self.is_compared(next) {
                 return followed && self.text_condition(&noun, next, true);
             }

@@ -6,6 +6,9 @@ use crate::offline::cues::Cue;
 use crate::offline::draft::{Asked, Filter, Key, Noun, Thing};
 use crate::offline::spans::{Meaning, Span};
 
+/// Names of tables nearer than this are a tie.
+const TIE: f32 = 0.03;
+
 impl Parser<'_> {
     /// The noun at a place and where it ends. "customer name" is one noun: a name that belongs to
     /// customers.
@@ -68,7 +71,8 @@ impl Parser<'_> {
     pub(super) fn label_before(&self, at: usize) -> Option<usize> {
         let of = (0..at).rev().find(|i| self.span(*i).is_some_and(|s| !s.is_stop()))?;
         let label = of.checked_sub(1)?;
-        (self.cue(of) == Some(Cue::Of) && self.is_classifier(label) && self.labelled(label) == Some(at)).then_some(label)
+        (self.cue(of) == Some(Cue::Of) && self.is_classifier(label) && self.labelled(label) == Some(at))
+            .then_some(label)
     }
 
     /// "the name of the studio", "types of status" where the studio and the status are columns.
@@ -80,7 +84,8 @@ impl Parser<'_> {
         let (noun, _) = self.noun_at(of)?;
         let catalog = self.catalog();
         let own = self.span(at).map(|s| self::noun(catalog, s)).unwrap_or_default();
-        let beside = |(t, w): &(Thing, f32)| *w >= 0.9 && noun.things.iter().any(|(o, _)| o.table(catalog) == t.table(catalog));
+        let beside =
+            |(t, w): &(Thing, f32)| *w >= 0.9 && noun.things.iter().any(|(o, _)| o.table(catalog) == t.table(catalog));
         (self.is_category(&noun) && !own.things.iter().any(beside)).then_some(of)
     }
 
@@ -201,6 +206,33 @@ impl Parser<'_> {
         }
     }
 
+    /// A word that is equally the noun of several tables' names ("regular orders", "actual orders"), unless another word names one of them.
+    pub(super) fn which_table(&self) -> Option<(String, Vec<TableId>)> {
+        let tied = |span: &Span| {
+            let best = span.tables().map(|(_, w)| w).fold(0.0_f32, f32::max);
+            let column = span.columns().map(|(_, w)| w).fold(0.0_f32, f32::max);
+            let mut tables: Vec<TableId> = span.tables().filter(|(_, w)| best - w < TIE).map(|(t, _)| t).collect();
+            // A bridge has the names of what it ties together in its own: that is no ambiguity.
+            let all = tables.clone();
+            tables.retain(|t| !all.iter().any(|one| points_at(self.catalog(), *t, *one)));
+            (best >= column.max(0.8) && span.cue().is_none()).then_some(tables).unwrap_or_default()
+        };
+        let named: Vec<Vec<TableId>> = self.spans.iter().map(tied).collect();
+        let sure = |t: &TableId| named.iter().any(|n| n.as_slice() == [*t]);
+        let open = |tables: &&Vec<TableId>| tables.len() > 1 && !tables.iter().any(sure);
+        let (at, tables) = named.iter().enumerate().find(|(_, tables)| open(tables))?;
+        let first = tables.first()?;
+        let used = self.draft.subject == Some(*first) || self.names_table(*first);
+        let text = self.span(at)?.text.to_lowercase();
+        used.then(|| (text, tables.clone()))
+    }
+
+    fn names_table(&self, table: TableId) -> bool {
+        let asked = |a: &Asked| matches!(a, Asked::Entity { table: t, .. } | Asked::CountRows(t) | Asked::Whole(t) if *t == table);
+        let related = |f: &Filter| matches!(f, Filter::Related { table: t, .. } if *t == table);
+        self.draft.asked.iter().any(asked) || self.draft.filters.iter().any(related)
+    }
+
     /// "where is …", "when was …": its place, its moment; not its name.
     pub(super) fn finish_where_and_when(&mut self) {
         let Some(word) = self.span(0).map(|s| s.text.to_lowercase()) else { return };
@@ -309,6 +341,10 @@ fn noun(catalog: &Catalog, span: &Span) -> Noun {
     let whole = tables.iter().any(|(_, w)| *w >= 0.95);
     let meant = |(thing, w): &(Thing, f32)| !whole || *w >= 0.95 || (*w >= 0.7 && thing.is_measure(catalog));
     Noun { text: span.text.to_lowercase(), things: things.filter(meant).collect(), tables, owner: None }
+}
+
+fn points_at(catalog: &Catalog, many: TableId, one: TableId) -> bool {
+    many != one && catalog.edges.iter().any(|e| e.many == many && e.one == one)
 }
 
 /// "customers who ordered": where no period follows, the verb of a moment stands for what happened then.

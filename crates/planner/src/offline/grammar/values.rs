@@ -157,7 +157,8 @@ impl Parser<'_> {
 
     /// "names that contain 'x'": the pattern is of what was asked for.
     pub(super) fn bare_pattern(&mut self) -> bool {
-        let includes = self.span(self.at).is_some_and(|s| ["include", "includes", "including"].contains(&s.text.as_str()));
+        let includes =
+            self.span(self.at).is_some_and(|s| ["include", "includes", "including"].contains(&s.text.as_str()));
         let shape: fn(&str) -> String = match self.cue(self.at).and_then(pattern_shape) {
             Some(shape) => shape,
             None if includes => |text| format!("%{text}%"),
