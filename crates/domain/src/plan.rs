@@ -143,6 +143,8 @@ pub enum Expr {
     Arithmetic(Arithmetic),
     /// Text that holds numbers, as a number.
     Number(Box<Expr>),
+    /// Text that holds ISO dates, as a timestamp.
+    Moment(Box<Expr>),
     DateTrunc(DateTrunc),
     Extract(Extract),
     Case(Case),

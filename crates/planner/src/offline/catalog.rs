@@ -42,7 +42,7 @@ pub(crate) struct ColumnInfo {
     pub kind: ColumnKind,
     /// Tells rows apart or points at another table: never a measure.
     pub is_key: bool,
-    /// Holds numbers and is kept as text.
+    /// Holds numbers or moments and is kept as text.
     pub is_text: bool,
     /// Holds years as numbers (or text of four digits).
     pub is_year: bool,
@@ -219,7 +219,7 @@ fn column_info(id: TableId, table: &Table, column: &Column, known: Option<&Colum
     let words = written_out(&column.name);
     let latest = known.and_then(latest_day);
     let kind = kind(column, known);
-    let is_text = kind == ColumnKind::Number && column.kind.is_text();
+    let is_text = matches!(kind, ColumnKind::Number | ColumnKind::Time) && column.kind.is_text();
     let pointed = table.foreign_keys.iter().any(|k| k.columns.contains(&column.name));
     let is_key = table.primary_key.as_slice() == [column.name.as_str()]
         || pointed

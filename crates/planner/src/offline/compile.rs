@@ -294,7 +294,7 @@ impl Compiler<'_> {
 fn default_orders(shape: &Shape, output: &Output<'_>) -> Vec<OrderItem> {
     let catalog = output.names.catalog;
     let moment = shape.keys.iter().find_map(|key| match key {
-        BoundKey::Bucket(unit, Some(column)) => Some(bucket(*unit, output.names.field(*column))),
+        BoundKey::Bucket(unit, Some(column)) => Some(bucket(*unit, output.names, *column)),
         BoundKey::Column(c) if catalog.column(*c).kind == ColumnKind::Time => Some(output.names.field(*c)),
         _ => None,
     });

@@ -24,6 +24,12 @@ impl<'a> Names<'a> {
         self.named(info.table, &info.name)
     }
 
+    /// Whether a column of this kind is kept as text.
+    fn is_text(&self, column: ColumnId, kind: ColumnKind) -> bool {
+        let info = self.catalog.column(column);
+        info.is_text && info.kind == kind
+    }
+
     pub fn named(&self, table: TableId, column: &str) -> Expr {
         if self.qualified {
             Expr::Field(format!("{}.{column}", self.catalog.table(table).name))
@@ -35,7 +41,9 @@ impl<'a> Names<'a> {
 
 pub(crate) fn expr(names: &Names<'_>, thing: Thing) -> Expr {
     match thing {
-        Thing::Column(column) if names.catalog.column(column).is_text => Expr::Number(Box::new(names.field(column))),
+        Thing::Column(column) if names.is_text(column, ColumnKind::Number) => {
+            Expr::Number(Box::new(names.field(column)))
+        }
         Thing::Column(column) => names.field(column),
         Thing::Product(quantity, price) => Expr::Arithmetic(Arithmetic {
             op: ArithmeticOp::Multiply,
@@ -46,7 +54,10 @@ pub(crate) fn expr(names: &Names<'_>, thing: Thing) -> Expr {
 }
 
 /// The start of the period that a moment is in.
-pub(crate) fn bucket(unit: DateUnit, of: Expr) -> Expr {
+pub(crate) fn bucket(unit: DateUnit, names: &Names<'_>, column: ColumnId) -> Expr {
+    let field = names.field(column);
+    let moment = names.is_text(column, ColumnKind::Time);
+    let of = if moment { Expr::Moment(Box::new(field)) } else { field };
     Expr::DateTrunc(DateTrunc { unit, of: Box::new(of) })
 }
 
@@ -85,7 +96,7 @@ impl<'a> Output<'a> {
                     }
                 }
                 BoundKey::Bucket(unit, Some(column)) => {
-                    let bucket = bucket(*unit, self.names.field(*column));
+                    let bucket = bucket(*unit, self.names, *column);
                     self.push(bucket.clone(), unit_name(*unit));
                     keys.push(bucket);
                 }

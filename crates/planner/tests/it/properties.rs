@@ -86,7 +86,7 @@ fn expr(e: &Expr, fields: &mut Vec<String>) {
         Expr::Field(name) => fields.push(name.clone()),
         Expr::Aggregate(a) => a.of.iter().for_each(|e| expr(e, fields)),
         Expr::Arithmetic(a) => [&a.left, &a.right].into_iter().for_each(|e| expr(e, fields)),
-        Expr::Number(of) => expr(of, fields),
+        Expr::Number(of) | Expr::Moment(of) => expr(of, fields),
         Expr::DateTrunc(t) => expr(&t.of, fields),
         Expr::Extract(x) => expr(&x.of, fields),
         Expr::Value(_) | Expr::Case(_) | Expr::Plan(_) => {}
@@ -120,7 +120,7 @@ fn check(question: &str, history: &[Turn]) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
     fn any_text_is_survived(question in "\\PC{0,80}") {

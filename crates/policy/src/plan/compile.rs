@@ -280,7 +280,7 @@ fn own_name(expr: &Expr) -> String {
         },
         Expr::Arithmetic(_) => "result".to_owned(),
         Expr::DateTrunc(trunc) => own_name(&trunc.of),
-        Expr::Number(of) => own_name(of),
+        Expr::Number(of) | Expr::Moment(of) => own_name(of),
         Expr::Extract(extract) => super::dates::part_word(extract.part).to_owned(),
         Expr::Case(_) => "case".to_owned(),
         Expr::Plan(_) => "plan".to_owned(),

@@ -34,6 +34,7 @@ impl Compiler<'_> {
                 Ok(Typed { sql: dates::extract(compiler.dialect(), *part, &sql), kind: FieldType::Integer, aggregate })
             }
             Expr::Number(of) => compiler.number(of),
+            Expr::Moment(of) => compiler.moment(of),
             Expr::Case(case) => compiler.case(case),
             Expr::Plan(plan) => compiler.key("plan", |c| c.scalar_plan(plan)),
         })
@@ -130,6 +131,20 @@ impl Compiler<'_> {
             Dialect::Sqlite => format!("CAST({sql} AS NUMERIC)"),
         };
         Ok(Typed { sql, kind: FieldType::Number, aggregate })
+    }
+
+    /// Text as a timestamp; NULL where it holds none.
+    fn moment(&mut self, of: &Expr) -> Result<Typed, Fault> {
+        let Typed { sql, kind, aggregate } = self.expr(of)?;
+        if !kind.is_text() && !kind.is_temporal() {
+            let message = format!("a value of type `{}` as a moment", kind_word(kind));
+            return Err(invalid("plan.moment", message, "only text and dates are read as moments"));
+        }
+        let sql = match self.dialect() {
+            Dialect::DuckDb => format!("TRY_CAST({sql} AS TIMESTAMP)"),
+            Dialect::Sqlite => dates::instant(&sql),
+        };
+        Ok(Typed { sql, kind: FieldType::Timestamp, aggregate })
     }
 
     /// Something that has a date in it.

@@ -19,7 +19,7 @@ impl Compiler<'_> {
                 Err(invalid("plan.not_grouped", message, "add it to `group_by`, or take an aggregate of it"))
             }
             Expr::Arithmetic(a) => self.grouped(&a.left, groups).and_then(|()| self.grouped(&a.right, groups)),
-            Expr::Number(of) => self.grouped(of, groups),
+            Expr::Number(of) | Expr::Moment(of) => self.grouped(of, groups),
             Expr::DateTrunc(d) => self.grouped(&d.of, groups),
             Expr::Extract(e) => self.grouped(&e.of, groups),
             Expr::Case(Case { when, otherwise }) => {

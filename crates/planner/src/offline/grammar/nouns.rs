@@ -215,7 +215,7 @@ impl Parser<'_> {
             // A bridge has the names of what it ties together in its own: that is no ambiguity.
             let all = tables.clone();
             tables.retain(|t| !all.iter().any(|one| points_at(self.catalog(), *t, *one)));
-            (best >= column.max(0.8) && span.cue().is_none()).then_some(tables).unwrap_or_default()
+            if best >= column.max(0.8) && span.cue().is_none() { tables } else { Vec::new() }
         };
         let named: Vec<Vec<TableId>> = self.spans.iter().map(tied).collect();
         let sure = |t: &TableId| named.iter().any(|n| n.as_slice() == [*t]);

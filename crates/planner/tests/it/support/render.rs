@@ -52,6 +52,7 @@ fn expr(e: &Expr) -> String {
         Expr::Value(value) => serde_json::to_string(value).unwrap_or_default(),
         Expr::Aggregate(a) => format!("{}({})", name(&a.function), a.of.as_deref().map_or("*".to_owned(), expr)),
         Expr::Arithmetic(a) => format!("{} {} {}", expr(&a.left), name(&a.op), expr(&a.right)),
+        Expr::Moment(of) => expr(of),
         Expr::Number(of) => format!("number({})", expr(of)),
         Expr::DateTrunc(t) => format!("{}({})", name(&t.unit), expr(&t.of)),
         Expr::Extract(x) => format!("{}({})", name(&x.part), expr(&x.of)),
