@@ -19,7 +19,7 @@ mod time;
 mod tokens;
 mod writer;
 
-pub use audit::{AuditEvent, ChainReport, Flaw, FlawKind, SignedHead};
+pub use audit::{AuditEntry, AuditEvent, AuditState, ChainReport, Flaw, FlawKind, SignedHead};
 pub use error::LedgerError;
 pub use runs::{Cursor, RunFilter, RunPage};
 pub use secret::Secret;
@@ -170,6 +170,11 @@ impl Ledger {
     /// The same for a ledger that is only looked at: nothing is written, so that it also works where nothing can be.
     pub fn verify_at(path: &Path, keys: &Path) -> Result<ChainReport, LedgerError> {
         audit::verify::verify(&store::open_evidence(path)?, &AuditKey::existing(keys)?, &heads_file(path))
+    }
+
+    /// How long the chain is, its last signed head and its last entries. Says nothing of whether it is whole.
+    pub async fn audit_state(&self, last: usize) -> Result<AuditState, LedgerError> {
+        self.read(move |conn| audit::state(conn, last)).await
     }
 
     /// Signs the last entry and exports the signature. None while the chain is empty.

@@ -69,28 +69,33 @@ impl Approved {
     /// The statement with its values written into it, for people to read and run elsewhere. Engines
     /// never run it.
     pub fn sql_with_values(&self) -> String {
-        let mut shown = String::with_capacity(self.sql.len());
-        let mut rest = self.sql.as_str();
-        while let Some(at) = rest.find(['\'', '"', '$', '?']) {
-            let (before, here) = rest.split_at(at);
-            shown.push_str(before);
-            let (mark, after) = here.split_at(1);
-            let taken = match mark {
-                // A quote doubled inside ends one quoted part and begins another: the same in effect.
-                "'" | "\"" => after.find(mark).map_or(here.len(), |end| end + 2),
-                _ => 1 + after.bytes().take_while(u8::is_ascii_digit).count(),
-            };
-            let (part, remaining) = here.split_at(taken);
-            let number = part.trim_start_matches(mark).parse::<usize>().ok().and_then(|n| n.checked_sub(1));
-            match number.and_then(|i| self.params.get(i)).filter(|_| mark == "$" || mark == "?") {
-                Some(value) => shown.push_str(&literal(value)),
-                None => shown.push_str(part),
-            }
-            rest = remaining;
-        }
-        shown.push_str(rest);
-        shown
+        with_values(&self.sql, &self.params)
     }
+}
+
+/// A statement with its values in the place of their placeholders.
+pub(crate) fn with_values(sql: &str, params: &[Value]) -> String {
+    let mut shown = String::with_capacity(sql.len());
+    let mut rest = sql;
+    while let Some(at) = rest.find(['\'', '"', '$', '?']) {
+        let (before, here) = rest.split_at(at);
+        shown.push_str(before);
+        let (mark, after) = here.split_at(1);
+        let taken = match mark {
+            // A quote doubled inside ends one quoted part and begins another: the same in effect.
+            "'" | "\"" => after.find(mark).map_or(here.len(), |end| end + 2),
+            _ => 1 + after.bytes().take_while(u8::is_ascii_digit).count(),
+        };
+        let (part, remaining) = here.split_at(taken);
+        let number = part.trim_start_matches(mark).parse::<usize>().ok().and_then(|n| n.checked_sub(1));
+        match number.and_then(|i| params.get(i)).filter(|_| mark == "$" || mark == "?") {
+            Some(value) => shown.push_str(&literal(value)),
+            None => shown.push_str(part),
+        }
+        rest = remaining;
+    }
+    shown.push_str(rest);
+    shown
 }
 
 fn literal(value: &Value) -> String {

@@ -1,13 +1,13 @@
 //! Proposal → Approved.
 
 use crate::access::Reader;
-use crate::approved::Approved;
+use crate::approved::{Approved, with_values};
 use crate::plan;
 use crate::policy::Policy;
 use crate::sql::parse::Tokens;
 use crate::sql::walk::{Origin, Used, Walker};
 use crate::sql::{self, render};
-use domain::{Caller, Fault, Kind, Limits, Proposal, SourceSchema, Value};
+use domain::{Caller, Fault, Kind, Limits, Proposal, QueryPlan, SourceSchema, Value};
 
 impl Policy {
     /// Decides whether this caller may run this proposal on this source, and in which form.
@@ -44,6 +44,15 @@ impl Policy {
             tables: used.tables.into_iter().collect(),
             proposal_hash: proposal.hash(),
         })
+    }
+}
+
+impl Policy {
+    /// A plan in the SQL that this caller could have written instead, over resource names and with its
+    /// values in it: to be read, changed and sent as text. It is checked like any other text then.
+    pub fn plan_as_text(&self, caller: &Caller, source: &SourceSchema, plan: &QueryPlan) -> Result<String, Fault> {
+        let compiled = plan::compile(Reader { policy: self, caller, source }, plan)?;
+        Ok(with_values(&compiled.sql, &compiled.params))
     }
 }
 

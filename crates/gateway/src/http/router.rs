@@ -2,12 +2,12 @@
 
 use super::{health, page, session, threshold};
 use crate::House;
-use crate::doors::chat;
+use crate::doors::{admin, chat};
 use crate::tools;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use std::sync::Arc;
 use std::time::Duration;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -23,6 +23,10 @@ pub fn router(house: Arc<House>) -> Router {
         .route("/livez",                 get(health::live))
         .route("/healthz",               get(health::ready))
         .route("/",                      get(page::index))
+        .route("/r/{run}",               get(page::index))
+        .route("/t/{thread}",            get(page::index))
+        .route("/history",               get(page::index))
+        .route("/admin/{page}",          get(page::index))
         .route("/assets/{*path}",        get(page::asset))
         .route("/login",                 get(session::login))
         // the page's own
@@ -37,12 +41,19 @@ pub fn router(house: Arc<House>) -> Router {
         .route("/runs",                  get(chat::runs::list))
         .route("/runs/{id}",             get(chat::runs::show).delete(chat::runs::cancel))
         .route("/runs/{id}/events",      get(chat::stream::resume))
+        .route("/runs/{id}/sql",         get(chat::runs::sql))
         // for agents and their makers
         .route("/tools",                 get(tools::list))
         .route("/tools/{name}",          post(tools::call_over_http))
         .route("/schemas/{name}",        get(page::json_schema))
         // for operators
         .route("/metrics",               get(health::metrics))
+        .route("/policy",                get(admin::policy::show))
+        .route("/policy/check",          post(admin::policy::check))
+        .route("/audit",                 get(admin::audit::show))
+        .route("/audit/verify",          post(admin::audit::verify))
+        .route("/tokens",                get(admin::tokens::list).post(admin::tokens::create))
+        .route("/tokens/{id}",           delete(admin::tokens::revoke))
         .fallback(threshold::no_route)
         .method_not_allowed_fallback(threshold::wrong_method)
         .layer(DefaultBodyLimit::max(house.config.server.body_limit_bytes))

@@ -7,11 +7,14 @@
 //! Entries hold no question, no SQL and no rows: of a run they hold the digest of its capsule.
 
 pub(crate) mod head;
+mod recent;
 mod report;
 mod strays;
 pub(crate) mod verify;
 
 pub use head::SignedHead;
+pub(crate) use recent::state;
+pub use recent::{AuditEntry, AuditState};
 pub use report::{ChainReport, Flaw, FlawKind};
 
 use crate::{LedgerError, time};

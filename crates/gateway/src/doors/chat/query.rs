@@ -15,8 +15,8 @@ use std::sync::Arc;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueryRequest {
-    plan: Option<serde_json::Value>,
-    sql: Option<String>,
+    pub(crate) plan: Option<serde_json::Value>,
+    pub(crate) sql: Option<String>,
 }
 
 /// Answers in the shape of `/chat`, with the status that the outcome's meaning has.
@@ -40,7 +40,7 @@ pub async fn query(
     Ok(response)
 }
 
-fn proposal(source: String, request: QueryRequest) -> Result<Proposal, Fault> {
+pub(crate) fn proposal(source: String, request: QueryRequest) -> Result<Proposal, Fault> {
     match (request.plan, request.sql) {
         (Some(plan), None) => Ok(Proposal::Query { source, plan: Box::new(policy::parse_plan_value(&plan)?) }),
         (None, Some(text)) => Ok(Proposal::Sql { source, text }),

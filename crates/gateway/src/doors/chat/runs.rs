@@ -66,6 +66,30 @@ async fn still_allowed(house: &House, reader: &Caller, run: &Run) -> bool {
     })
 }
 
+/// `GET /runs/{id}/sql`: the run's statement as its reader could write it, to be changed and sent
+/// again. What was run instead (`compiled_sql`) names tables and columns in a way that nobody may send.
+pub async fn sql(
+    State(house): State<Arc<House>>,
+    Identified(caller): Identified,
+    Path(id): Path<String>,
+) -> Result<Json<serde_json::Value>, HttpFault> {
+    let run = visible(&house, &caller, parse_id(&id, "run")?).await?;
+    let text = match (&run.plan_json, run.sql_text) {
+        (_, Some(text)) => text,
+        (Some(plan), None) => {
+            let dataset = house.datasets.get(&run.dataset_id).ok_or_else(|| no_statement(run.run_id))?;
+            let schema = house.schema(dataset).await?;
+            house.policy().plan_as_text(&caller, &schema, &policy::parse_plan_value(plan)?)?
+        }
+        (None, None) => return Err(no_statement(run.run_id).into()),
+    };
+    Ok(Json(json!({ "run_id": run.run_id, "dataset_id": run.dataset_id, "sql": text })))
+}
+
+fn no_statement(id: RunId) -> Fault {
+    Fault::new(Kind::NotFound, "run.no_statement", format!("run `{id}` did not come as far as a statement"))
+}
+
 /// `GET /runs?dataset_id=&status=&thread_id=&q=&since=&until=&limit=&cursor=&actor=`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,9 +1,10 @@
 //! Chat's wire format: what comes in, and a run as it goes out.
 
+use crate::chart::{self, Chart};
 use crate::http::HttpFault;
 use crate::http::error::error_json;
 use axum::http::{HeaderName, HeaderValue};
-use domain::{Kind, Run, RunId, Status, ThreadId};
+use domain::{FieldType, Kind, Run, RunId, Status, ThreadId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -39,10 +40,12 @@ pub struct RunBody<'a> {
 #[derive(Serialize)]
 pub struct Table<'a> {
     pub columns: Vec<String>,
-    pub types: Vec<String>,
+    pub types: Vec<FieldType>,
     pub rows: &'a RawValue,
     pub row_count: u64,
     pub truncated: bool,
+    /// The picture that suits the shape of the result, if one does.
+    pub chart: Option<Chart>,
     pub exec_time_ms: Option<f64>,
     pub error: Option<Value>,
 }
@@ -75,7 +78,7 @@ pub struct Details<'a> {
 #[derive(Deserialize, Default)]
 struct Stored<'a> {
     columns: Vec<String>,
-    types: Vec<String>,
+    types: Vec<FieldType>,
     row_count: u64,
     truncated: bool,
     #[serde(borrow)]
@@ -92,6 +95,8 @@ impl<'a> RunBody<'a> {
     pub fn of(run: &'a Run) -> Self {
         let stored = run.result_json.as_deref().and_then(|raw| serde_json::from_str(raw.get()).ok());
         let stored: Stored<'a> = stored.unwrap_or_default();
+        let rows = stored.rows.unwrap_or(no_rows());
+        let chart = chart::choose(&stored.columns, &stored.types, rows, stored.row_count);
         Self {
             run_id: run.run_id,
             session_id: run.session_id,
@@ -104,9 +109,10 @@ impl<'a> RunBody<'a> {
             result: Table {
                 columns: stored.columns,
                 types: stored.types,
-                rows: stored.rows.unwrap_or(no_rows()),
+                rows,
                 row_count: stored.row_count,
                 truncated: stored.truncated,
+                chart,
                 exec_time_ms: run.exec_time_ms,
                 error: run.error_json.as_ref().map(error_json),
             },
