@@ -11,7 +11,7 @@ endif
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 TALLY := $(abspath $(TARGET))/tally
 
-.PHONY: help run build test lint unit bench fuzz deps duckdb release clean
+.PHONY: help run build test lint unit page bench fuzz deps duckdb release clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -24,16 +24,22 @@ build: duckdb
 	@echo "building (the first time takes some minutes)"
 	@$(CARGO) build --release --locked -p gatehouse
 
-test: deps duckdb lint unit ## everything: formatting, lints, unit and integration tests
+test: deps duckdb lint unit page ## everything: formatting, lints, unit, integration and browser tests
 
 lint: duckdb ## formatting and lints
 	@echo "== formatting"; $(CARGO) fmt --all --check
 	@echo "== lints"; $(CARGO) clippy --workspace --all-targets --locked --quiet -- -D warnings
+	@echo "== the page's types"; scripts/node-modules && node_modules/.bin/tsc -p . && (cd web/vendor && sha256sum --check --quiet SHA256SUMS)
 
 unit: duckdb
 	@rm -rf $(TALLY)
 	@echo "== tests"; GATEHOUSE_TALLY=$(TALLY) $(CARGO) test --workspace --locked --quiet
 	@scripts/tally $(TALLY)
+
+page: duckdb ## the page in a real browser; pictures of it go to $(TARGET)/pictures
+	@scripts/node-modules
+	@$(CARGO) build --locked --quiet -p gatehouse
+	@echo "== the page"; GATEHOUSE=$(TARGET)/debug/gatehouse PICTURES=$(TARGET)/pictures node --test --test-reporter=dot tests/browser/main.js
 
 bench: deps duckdb ## figures, as ratios measured in one run
 	@$(CARGO) bench --locked -p gatehouse

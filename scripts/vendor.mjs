@@ -6,16 +6,16 @@ import { build } from "esbuild";
 
 const out = process.argv[2];
 
+/** Only what the page uses. */
 const bundles = {
   "preact.js": `
-    export * from "preact";
-    export * from "preact/hooks";
+    export { render } from "preact";
+    export { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
     import { h } from "preact";
     import htm from "htm";
     export const html = htm.bind(h);`,
-  // Only the marks that the page draws.
   "plot.js": `
-    export { plot, lineY, barX, barY, dot, ruleX, ruleY, axisX, axisY, gridX, gridY, tip, pointer, pointerX, pointerY }
+    export { plot, lineY, barX, barY, dot, ruleX, ruleY, tip, pointer, pointerX, pointerY }
       from "@observablehq/plot";`,
 };
 

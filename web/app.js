@@ -5,7 +5,6 @@ import { AskPage } from "./ask/page.js";
 import { NoDatasets, SignIn, Unavailable } from "./gate.js";
 import { Lazy } from "./lazy.js";
 import { useRoute } from "./router.js";
-import { RunPage } from "./run/page.js";
 import { strings } from "./strings.js";
 import { ThemeButton } from "./theme.js";
 import { html, useCallback, useEffect, useState } from "./vendor/preact.js";
@@ -54,7 +53,9 @@ function Content({ entry, enter }) {
     return html`<${Lazy} load=${() => import("./history/page.js")} session=${session} datasets=${datasets} />`;
   }
   if (datasets.length === 0) return html`<${NoDatasets} />`;
-  if (route.name === "run") return html`<${RunPage} key=${route.id} id=${route.id} session=${session} datasets=${datasets} />`;
+  if (route.name === "run") {
+    return html`<${Lazy} load=${() => import("./run/page.js")} key=${route.id} id=${route.id} session=${session} datasets=${datasets} />`;
+  }
   return html`<${AskPage} thread=${route.thread} session=${session} datasets=${datasets} />`;
 }
 

@@ -1,5 +1,5 @@
 /** The audit chain: where it stands, and whether it is whole. */
-import { getAudit, verifyAudit } from "../api/endpoints.js";
+import { getAudit, verifyAudit } from "../api/admin.js";
 import { asApiError } from "../api/http.js";
 import { strings } from "../strings.js";
 import { grouped, momentOf } from "../ui/format.js";

@@ -18,6 +18,7 @@ export default function AdminPage({ page, session, datasets }) {
   useEffect(() => void (document.title = strings.title(names[found.id])), [found.id]);
   if (session.role !== "admin") return html`<main id="main" class="single"><h1>${strings.admin}</h1><p class="muted">${strings.adminOnly}</p></main>`;
   return html`<main id="main" class="single admin">
+    <link rel="stylesheet" href="/assets/style/pages.css" />
     <nav class="sections" aria-label=${strings.admin}>
       ${PAGES.map(({ id }) => html`<a key=${id} href=${`/admin/${id}`} aria-current=${id === found.id ? "page" : undefined}>${names[id]}</a>`)}
     </nav>

@@ -1,5 +1,5 @@
 /** Tries a statement on the policy in a role's place. Nothing runs. */
-import { checkPolicy, getPolicy } from "../api/endpoints.js";
+import { checkPolicy, getPolicy } from "../api/admin.js";
 import { asApiError } from "../api/http.js";
 import { Code } from "../run/code.js";
 import { formatSql } from "../run/sql.js";

@@ -1,5 +1,5 @@
 /** Tokens: who has one, giving one out, ending one. */
-import { createToken, getTokens, revokeToken } from "../api/endpoints.js";
+import { createToken, getTokens, revokeToken } from "../api/admin.js";
 import { asApiError } from "../api/http.js";
 import { strings } from "../strings.js";
 import { CopyButton } from "../ui/copy.js";

@@ -1,5 +1,5 @@
 /** The server's addresses, one function each. */
-import { getJson, postJson, send } from "./http.js";
+import { getJson, send } from "./http.js";
 
 const id = encodeURIComponent;
 
@@ -41,30 +41,3 @@ export function listRuns(filter) {
   const given = Object.entries(filter).filter(([, value]) => value);
   return getJson(`/runs?${new URLSearchParams(/** @type {[string, string][]} */ (given))}`);
 }
-
-/** @returns {Promise<import("./types.js").PolicyState>} */
-export const getPolicy = () => getJson("/policy");
-
-/**
- * @param {object} request
- * @returns {Promise<import("./types.js").Decision>}
- */
-export const checkPolicy = (request) => postJson("/policy/check", request);
-
-/** @returns {Promise<import("./types.js").AuditState>} */
-export const getAudit = () => getJson("/audit");
-
-/** @returns {Promise<import("./types.js").ChainReport>} */
-export const verifyAudit = () => postJson("/audit/verify", {});
-
-/** @returns {Promise<import("./types.js").Token[]>} */
-export const getTokens = async () => (await getJson("/tokens")).tokens;
-
-/**
- * @param {{actor: string, role: string, expires?: string}} request
- * @returns {Promise<{token: import("./types.js").Token, secret: string}>}
- */
-export const createToken = (request) => postJson("/tokens", request);
-
-/** @param {string} token */
-export const revokeToken = (token) => send(`/tokens/${id(token)}`, { method: "DELETE" });

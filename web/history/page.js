@@ -20,6 +20,7 @@ export default function HistoryPage({ session, datasets }) {
   const { runs, more, error, loading, loadMore } = useRuns(filter, session);
   useEffect(() => void (document.title = strings.title(strings.history)), []);
   return html`<main id="main" class="single history">
+    <link rel="stylesheet" href="/assets/style/pages.css" />
     <h1>${strings.history}</h1>
     <${Filters} filter=${filter} onChange=${setFilter} datasets=${datasets} admin=${session.role === "admin"} />
     ${error && html`<${Problem} fault=${error.fault} requestId=${error.requestId} />`}

@@ -43,7 +43,10 @@ function Plot({ result, columns, chart, question, file }) {
       try {
         const { draw, seriesOf } = await import("./draw.js");
         setNames(seriesOf(result, chart));
-        box.replaceChildren(draw(result, columns, chart, width));
+        const picture = draw(result, columns, chart, width);
+        // The box has a name of its own; those of the picture's parts would only be noise.
+        picture.setAttribute("aria-hidden", "true");
+        box.replaceChildren(picture);
       } catch (error) {
         console.error(error);
         setMissing(true);

@@ -18,7 +18,7 @@ const LETTER_PX = 6.6;
  * @param {Chart} chart
  */
 export function seriesOf({ rows }, { series }) {
-  return series === null ? [] : [...new Set(rows.map((row) => name(row[series] ?? null)))];
+  return series === null ? [] : [...new Set(rows.map((row) => name(row[series] ?? null)))].toSorted((a, b) => a.localeCompare(b));
 }
 
 /** @param {import("../api/types.js").Cell} value */

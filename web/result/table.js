@@ -36,9 +36,8 @@ export function TableView({ columns, rows, question, order, onSort }) {
   const to = few ? rows.length : Math.min(rows.length, from + seen);
 
   useEffect(() => {
-    if (!walked.current || !place) return;
-    walked.current = false;
-    focusCell(scroll.current, place);
+    // The cell may be drawn only after the table has been scrolled to it.
+    if (walked.current && place && focusCell(scroll.current, place)) walked.current = false;
   }, [place, from]);
 
   const walk = (/** @type {KeyboardEvent} */ event) => {
@@ -161,7 +160,9 @@ function reveal(scroll, row) {
  */
 function focusCell(scroll, { row, column }) {
   const cell = scroll?.querySelector(`td[data-row="${row}"][data-column="${column}"]`);
-  if (cell instanceof HTMLElement) cell.focus();
+  if (!(cell instanceof HTMLElement)) return false;
+  cell.focus({ preventScroll: true });
+  return true;
 }
 
 /**

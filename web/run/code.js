@@ -11,12 +11,21 @@ const MOST_COLOURED = 20_000;
 export function Code({ title, text, language, copy = text }) {
   return html`<section class="block">
     <header><h3>${title}</h3><${CopyButton} text=${copy} label=${strings.copyThis(title)}>${strings.copy}<//></header>
-    <pre tabindex="0" aria-label=${title}><code class=${language}>${coloured(text)}</code></pre>
+    <pre tabindex="0" aria-label=${title}><code class=${language}>${coloured(text, language)}</code></pre>
   </section>`;
 }
 
-/** @param {string} text */
-function coloured(text) {
+/**
+ * @param {string} text
+ * @param {"sql" | "json"} language
+ */
+function coloured(text, language) {
   if (text.length > MOST_COLOURED) return text;
-  return tokens(text).map(({ kind, text: part }) => (kind === "plain" ? part : html`<span class=${`t-${kind}`}>${part}</span>`));
+  const all = tokens(text);
+  return all.map(({ kind, text: part }, i) => {
+    if (kind === "plain") return part;
+    // In JSON a quoted word is a name only before a colon.
+    const value = language === "json" && kind === "name" && all[i + 1]?.text !== ":";
+    return html`<span class=${`t-${value ? "string" : kind}`}>${part}</span>`;
+  });
 }

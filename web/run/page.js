@@ -19,7 +19,7 @@ import { Question, RunView } from "./turn.js";
 const LOOK_MS = 1000;
 
 /** @param {{id: string, session: import("../api/types.js").Session, datasets: Dataset[]}} props */
-export function RunPage({ id, session, datasets }) {
+export default function RunPage({ id, session, datasets }) {
   const { value: run, error, reload } = useLoaded(() => getRun(id), [id]);
   const running = run?.status === "running";
   useEffect(() => {

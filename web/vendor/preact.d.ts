@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
 
-export * from "preact";
-export * from "preact/hooks";
+export { render } from "preact";
+export { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 export declare const html: (strings: TemplateStringsArray, ...values: unknown[]) => VNode;

@@ -12,6 +12,7 @@
 mod callers;
 mod support;
 
+mod admin;
 mod chat;
 mod cli;
 mod disks;
@@ -19,6 +20,7 @@ mod golden;
 mod identity;
 mod kills;
 mod limits;
+mod page;
 mod policy;
 mod query;
 mod rooms;

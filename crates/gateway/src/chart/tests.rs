@@ -13,7 +13,7 @@ fn the_picture_follows_from_the_shape() {
         let (names, types): (Vec<String>, Vec<FieldType>) = columns
             .split_whitespace()
             .map(|c| c.split_once(':').unwrap())
-            .map(|(name, kind)| (name.to_owned(), serde_json::from_str(&format!("\"{kind}\"")).unwrap()))
+            .map(|(name, kind)| (name.to_owned(), serde_json::from_str::<FieldType>(&format!("\"{kind}\"")).unwrap()))
             .unzip();
         let rows = written_out(rows);
         let count = serde_json::from_str::<Vec<serde_json::Value>>(&rows).unwrap().len() as u64;
