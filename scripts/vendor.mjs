@@ -15,7 +15,7 @@ const bundles = {
     import htm from "htm";
     export const html = htm.bind(h);`,
   "plot.js": `
-    export { plot, lineY, barX, barY, dot, ruleX, ruleY, tip, pointer, pointerX, pointerY }
+    export { plot, lineY, barX, barY, dot, ruleX, ruleY }
       from "@observablehq/plot";`,
 };
 

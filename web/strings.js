@@ -134,7 +134,7 @@ export const strings = {
   params: "Values bound to it",
   runAgain: "Run again",
   editSql: "Edit SQL",
-  permalink: "Open",
+  permalink: "Permalink",
   copyLink: "Copy link",
 
   // keep

@@ -50,7 +50,7 @@ describe("keep", () => {
     let link = "";
     await visit({ actor: "pia" }, async (page) => {
       const turn = await ask(page, "Monthly revenue in 2026");
-      await turn.getByRole("link", { name: "Open" }).click();
+      await turn.getByRole("link", { name: "Permalink" }).click();
       await page.waitForURL(/\/r\/[0-9a-f-]{36}$/);
       link = new URL(page.url()).pathname;
       await page.reload();

@@ -41,7 +41,7 @@ describe("watch", () => {
         if (stop === "key") await page.keyboard.press("Escape");
         else await page.getByRole("button", { name: "Stop" }).click();
         await page.getByText("Nothing more runs for this question.").waitFor();
-        const path = await page.locator("a", { hasText: "Open" }).getAttribute("href");
+        const path = await page.locator("a", { hasText: "Permalink" }).getAttribute("href");
         const run = await (await context.request.get(`${server.url}/runs/${path?.split("/").pop()}`)).json();
         assert.equal(run.status, "cancelled");
       }));

@@ -80,5 +80,5 @@ function revealIfSeen(element) {
   if (!element) return;
   const { top, bottom } = element.getBoundingClientRect();
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  if (bottom > 0 && top < innerHeight) element.scrollIntoView({ block: "nearest", behavior: calm ? "auto" : "smooth" });
+  if (bottom > 0 && top < innerHeight) element.scrollIntoView({ block: "start", behavior: calm ? "auto" : "smooth" });
 }

@@ -6,7 +6,7 @@ import { readable } from "./chart.js";
 /** @typedef {import("../api/types.js").Result} Result */
 /** @typedef {import("../api/types.js").Chart} Chart */
 /** @typedef {import("./cells.js").Column} Column */
-/** @typedef {{x: any, y: number | null, series: string | null}} Point */
+/** What is drawn, and what is said of it where it is pointed at. @typedef {{x: any, y: number | null, series: string | null, title: string}} Point */
 
 const COLOURS = Array.from({ length: 10 }, (_, i) => `var(--chart-${i})`);
 const BAR_PX = 30;
@@ -38,6 +38,7 @@ export function draw(result, columns, chart, width) {
     x: x === null ? null : chart.kind === "bar" ? name(row[x] ?? null) : value(row[x] ?? null, across),
     y: row[y] == null ? null : Number(row[y]),
     series: series === null ? null : name(row[series] ?? null),
+    title: [series, x, y].filter((i) => i !== null).map((i) => said(row[i] ?? null, columns[i])).join("\n"),
   }));
   const labels = { x: readable(across?.name ?? ""), y: readable(up?.name ?? "") };
   const shared = {
@@ -55,6 +56,12 @@ export function draw(result, columns, chart, width) {
  * @param {import("../api/types.js").Cell} cell
  * @param {Column | undefined} column
  */
+const said = (cell, column) => `${readable(column?.name ?? "")}: ${cell === null ? "–" : column?.show(cell)}`;
+
+/**
+ * @param {import("../api/types.js").Cell} cell
+ * @param {Column | undefined} column
+ */
 function value(cell, column) {
   if (cell === null) return null;
   return column?.numeric ? Number(cell) : new Date(String(cell));
@@ -63,6 +70,7 @@ function value(cell, column) {
 /** @typedef {{x: string, y: string}} Labels */
 /** @typedef {import("../vendor/plot.js").PlotOptions} Options */
 
+const tip = { stroke: "var(--line-strong)", textPadding: 10, fontSize: 12 };
 const colour = (/** @type {Point[]} */ points) => (points.some(({ series }) => series !== null) ? "series" : COLOURS[0]);
 
 /** @type {(points: Point[], labels: Labels, shared: Options) => Element} */
@@ -75,9 +83,8 @@ function line(points, labels, shared) {
     y: { grid: true, label: labels.y, nice: true, zero: true, ticks: 5, tickFormat: short },
     marks: [
       Plot.ruleY([0], { strokeOpacity: 0.3 }),
-      Plot.lineY(byTime, { x: "x", y: "y", z: "series", stroke: colour(points), strokeWidth: 2, curve: "linear" }),
+      Plot.lineY(byTime, { x: "x", y: "y", z: "series", stroke: colour(points), strokeWidth: 2, title: "title", tip }),
       ...(dots ? [Plot.dot(byTime, { x: "x", y: "y", fill: colour(points), r: 3 })] : []),
-      Plot.tip(byTime, Plot.pointerX({ x: "x", y: "y", stroke: "var(--line-strong)", channels: tipChannels(points), format: { x: true, y: full } })),
     ],
   });
 }
@@ -89,8 +96,7 @@ function scatter(points, labels, shared) {
     x: { label: labels.x, ticks: 6, tickFormat: short },
     y: { label: labels.y, ticks: 5, tickFormat: short },
     marks: [
-      Plot.dot(points, { x: "x", y: "y", stroke: COLOURS[0], fill: COLOURS[0], fillOpacity: 0.35, r: 3.5 }),
-      Plot.tip(points, Plot.pointer({ x: "x", y: "y", stroke: "var(--line-strong)", format: { x: full, y: full } })),
+      Plot.dot(points, { x: "x", y: "y", stroke: COLOURS[0], fill: COLOURS[0], fillOpacity: 0.35, r: 3.5, title: "title", tip }),
     ],
   });
 }
@@ -104,9 +110,8 @@ function bars(points, labels, shared) {
     x: { grid: true, label: labels.y, labelAnchor: "right", ticks: 5, tickFormat: short, nice: true },
     y: { domain: order, label: null, tickSize: 0, tickFormat: (word) => (word.length > 26 ? `${word.slice(0, 25)}…` : word), padding: 0.25 },
     marks: [
-      Plot.barX(points, { x: "y", y: "x", fill: colour(points), insetTop: 1, insetBottom: 1, rx: 2 }),
+      Plot.barX(points, { x: "y", y: "x", fill: colour(points), insetTop: 1, insetBottom: 1, rx: 2, title: "title", tip }),
       Plot.ruleX([0], { strokeOpacity: 0.3 }),
-      Plot.tip(points, Plot.pointerY(stackTip(points, labels, "x"))),
     ],
   });
 }
@@ -119,35 +124,10 @@ function columnsUp(points, labels, shared) {
     x: { domain: order, label: labels.x, tickSize: 0, padding: 0.3 },
     y: { grid: true, label: labels.y, ticks: 5, tickFormat: short, nice: true },
     marks: [
-      Plot.barY(points, { x: "x", y: "y", fill: colour(points), rx: 2 }),
+      Plot.barY(points, { x: "x", y: "y", fill: colour(points), rx: 2, title: "title", tip }),
       Plot.ruleY([0], { strokeOpacity: 0.3 }),
-      Plot.tip(points, Plot.pointerX(stackTip(points, labels, "y"))),
     ],
   });
-}
-
-/**
- * The tip of a bar. Where bars are made of parts, it stands at the name and lists what was pointed at.
- * @param {Point[]} points
- * @param {Labels} labels
- * @param {"x" | "y"} length the direction in which bars grow
- * @returns {any}
- */
-function stackTip(points, labels, length) {
-  const across = length === "x" ? "y" : "x";
-  return {
-    [across]: "x", [length]: points.some(({ series }) => series !== null) ? () => 0 : "y", stroke: "var(--line-strong)",
-    channels: { ...tipChannels(points), [labels.y]: "y" },
-    format: { [length]: false, [labels.y]: full },
-  };
-}
-
-/**
- * @param {Point[]} points
- * @returns {Record<string, string>}
- */
-function tipChannels(points) {
-  return points.some(({ series }) => series !== null) ? { series: "series" } : {};
 }
 
 /** @param {Point[]} points */
@@ -157,8 +137,5 @@ function marginFor(points) {
 }
 
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
-const exact = new Intl.NumberFormat("en", { maximumFractionDigits: 4 });
 /** @param {number} n */
 const short = (n) => compact.format(n);
-/** @param {number} n */
-const full = (n) => exact.format(n);
