@@ -39,7 +39,7 @@ unit: duckdb
 page: duckdb ## the page in a real browser; pictures of it go to $(TARGET)/pictures
 	@scripts/node-modules
 	@$(CARGO) build --locked --quiet -p gatehouse
-	@echo "== the page"; GATEHOUSE=$(TARGET)/debug/gatehouse PICTURES=$(TARGET)/pictures node --test --test-reporter=dot tests/browser/main.js
+	@echo "== the page"; GATEHOUSE=$(TARGET)/debug/gatehouse PICTURES=$(TARGET)/pictures node --test --test-reporter=spec tests/browser/main.js
 
 bench: deps duckdb ## figures, as ratios measured in one run
 	@$(CARGO) bench --locked -p gatehouse

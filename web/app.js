@@ -56,7 +56,7 @@ function Content({ entry, enter }) {
   if (route.name === "run") {
     return html`<${Lazy} load=${() => import("./run/page.js")} key=${route.id} id=${route.id} session=${session} datasets=${datasets} />`;
   }
-  return html`<${AskPage} thread=${route.thread} session=${session} datasets=${datasets} />`;
+  return html`<${AskPage} thread=${route.thread} visit=${route.visit} datasets=${datasets} />`;
 }
 
 /** @param {{session?: Session}} props */

@@ -2,15 +2,17 @@
 import { useEffect, useState } from "./vendor/preact.js";
 
 /**
+ * `visit` counts: going where one already is, is a visit too.
+ * @typedef {Place & {visit: number}} Route
  * @typedef {{name: "ask", thread?: string}
  *   | {name: "run", id: string}
  *   | {name: "history"}
- *   | {name: "admin", page: string}} Route
+ *   | {name: "admin", page: string}} Place
  */
 
 /**
  * @param {string} path
- * @returns {Route}
+ * @returns {Place}
  */
 function parse(path) {
   const [, first, second = ""] = path.split("/").map(decodeURIComponent);
@@ -36,10 +38,11 @@ export function rename(path) {
   history.replaceState(null, "", path);
 }
 
+/** @returns {Route} */
 export function useRoute() {
-  const [path, setPath] = useState(location.pathname);
+  const [{ path, visit }, setState] = useState({ path: location.pathname, visit: 0 });
   useEffect(() => {
-    const follow = () => setPath(location.pathname);
+    const follow = () => setState(({ visit: before }) => ({ path: location.pathname, visit: before + 1 }));
     addEventListener("popstate", follow);
     document.addEventListener("click", followLink);
     return () => {
@@ -47,7 +50,7 @@ export function useRoute() {
       document.removeEventListener("click", followLink);
     };
   }, []);
-  return parse(path);
+  return { ...parse(path), visit };
 }
 
 /** @param {MouseEvent} event */

@@ -18,6 +18,8 @@ describe("ask", () => {
     assert.equal(again.status(), 401);
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await page.goto(server.link);
+    await page.getByText("Link already used").waitFor();
     await context.close();
   });
 

@@ -78,6 +78,10 @@ describe("keep", () => {
       await page.reload();
       await page.locator("article.turn").nth(1).waitFor();
       assert.deepEqual(await page.locator("article.turn h2").allTextContents(), ["How many customers are there per tier?", "purple elephants"]);
+      await page.getByRole("link", { name: "History" }).click();
+      await page.getByRole("link", { name: "Ask", exact: true }).click();
+      await page.locator("article.turn").nth(1).waitFor();
+      assert.match(page.url(), /\/t\//, "where it was");
       await page.getByRole("button", { name: "New conversation" }).click();
       await page.getByText("What would you like to know?").waitFor();
       assert.equal(new URL(page.url()).pathname, "/");

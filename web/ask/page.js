@@ -16,14 +16,15 @@ import { SchemaPanel } from "./schema.js";
 /** @typedef {import("../api/types.js").Dataset} Dataset */
 /** @typedef {import("./conversation.js").Conversation} Conversation */
 
-/** @param {{thread?: string, datasets: Dataset[]}} props */
-export function AskPage({ thread, datasets }) {
+/** @param {{thread?: string, visit: number, datasets: Dataset[]}} props */
+export function AskPage({ thread, visit, datasets }) {
   useStore(conversations);
   const opened = useLoaded(async () => (thread ? conversations.open(thread, datasets) : undefined), [thread]);
   useEffect(() => {
-    // Only now is it known which dataset the thread is about.
+    // Only now is it known which dataset the thread is about. Without one, the last conversation goes on.
     if (opened.value) conversations.choose(opened.value.dataset);
-  }, [opened.value]);
+    else if (!thread) conversations.choose(conversations.chosen(datasets));
+  }, [opened.value, visit]);
   useEffect(() => void (document.title = strings.title()), []);
   const missing = thread && !opened.loading && !opened.value && location.pathname !== "/";
   const dataset = conversations.chosen(datasets);

@@ -2,7 +2,7 @@
 
 use super::address::address;
 use super::identify::{Identified, cookie, cookie_name};
-use super::{HttpFault, Query};
+use super::{HttpFault, Query, page};
 use crate::House;
 use axum::Json;
 use axum::extract::State;
@@ -26,14 +26,19 @@ pub async fn login(
 ) -> Result<Response, HttpFault> {
     let from = address(&house, &headers, &extensions);
     let session = house.ledger.redeem_login(&login.code);
-    let session = house.prove(from, &login.code, session, "this sign-in link was used or has expired").await;
-    let session = session.map_err(|mut fault| {
-        if fault.fault.kind == Kind::Unauthenticated {
+    let session = match house.prove(from, &login.code, session, "this sign-in link was used or has expired").await {
+        Ok(session) => session,
+        Err(fault) if fault.fault.kind != Kind::Unauthenticated => return Err(fault),
+        // The page itself says how to get a fresh one.
+        Err(_) if is_browser(&headers) => {
+            return Ok((StatusCode::UNAUTHORIZED, page::index(HeaderMap::new()).await?).into_response());
+        }
+        Err(mut fault) => {
             fault.fault.code = "auth.link".into();
             fault.fault.hint = "start the server again, or run `gatehouse tokens link`, for a fresh one".into();
+            return Err(fault);
         }
-        fault
-    })?;
+    };
     let secure = if house.config.tls.is_some() || house.config.server.behind_proxy { "; Secure" } else { "" };
     let name = cookie_name(&house);
     let cookie = format!("{name}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200{secure}", session.expose());
@@ -41,6 +46,10 @@ pub async fn login(
     let page = "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url=/\"><link rel=\"icon\" href=\"/assets/icon.svg\"><title>Gatehouse</title><a href=\"/\">Go on</a>";
     Ok(([(header::SET_COOKIE, cookie), (header::CONTENT_TYPE, "text/html; charset=utf-8".into())], page)
         .into_response())
+}
+
+fn is_browser(headers: &HeaderMap) -> bool {
+    headers.get(header::ACCEPT).and_then(|v| v.to_str().ok()).is_some_and(|v| v.contains("text/html"))
 }
 
 pub async fn who(State(house): State<Arc<House>>, Identified(caller): Identified) -> Json<serde_json::Value> {

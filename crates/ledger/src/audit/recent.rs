@@ -29,7 +29,7 @@ pub struct AuditEntry {
 
 pub(crate) fn state(conn: &Connection, last: usize) -> Result<AuditState, LedgerError> {
     let mut heads = conn.prepare_cached("SELECT * FROM audit_heads ORDER BY seq DESC LIMIT 1")?;
-    let head = heads.query_row([], |row| SignedHead::read(row)).optional()?;
+    let head = heads.query_row([], SignedHead::read).optional()?;
     let mut entries =
         conn.prepare_cached("SELECT seq, at, kind, actor, role, run_id, hash FROM audit ORDER BY seq DESC LIMIT ?1")?;
     let recent = entries.query_map([last as i64], |row| {
