@@ -69,7 +69,7 @@ describe("ask", () => {
     }));
 
   test("the text stays when the server cannot be reached", () =>
-    visit({ expected: /ERR_INTERNET_DISCONNECTED/ }, async (page, context) => {
+    visit({ expected: /ERR_INTERNET_DISCONNECTED/, fresh: true }, async (page, context) => {
       await context.setOffline(true);
       await ask(page, "Total revenue by region");
       await page.getByText("The server could not be reached.").waitFor();

@@ -97,7 +97,7 @@ describe("everyone", () => {
     }));
 
   test("the first load is small, and what it needs is asked for at once", () =>
-    visit({ path: "/livez", expected: /favicon/ }, async (page, context) => {
+    visit({ path: "/livez", expected: /favicon/, fresh: true }, async (page, context) => {
       const session = await context.newCDPSession(page);
       await session.send("Network.enable");
       let [bodies, all] = [0, 0];

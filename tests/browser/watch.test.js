@@ -72,7 +72,7 @@ describe("watch", () => {
 
   test("a broken stream is taken up again", async () => {
     const wire = await wireTo(server.port);
-    await visit({ url: wire.url, expected: /ERR_(EMPTY_RESPONSE|CONNECTION|INCOMPLETE)/ }, async (page) => {
+    await visit({ url: wire.url, fresh: true, expected: /ERR_(EMPTY_RESPONSE|CONNECTION|INCOMPLETE)/ }, async (page) => {
       await page.locator("#question").fill(SLOW);
       await page.locator("#question").press("Enter");
       await page.locator('[data-stage="executing"][data-state="active"]').waitFor();
@@ -86,7 +86,7 @@ describe("watch", () => {
   });
 
   test("an ended session asks to sign in and keeps the question", () =>
-    visit({ expected: /401/ }, async (page, context) => {
+    visit({ expected: /401/, fresh: true }, async (page, context) => {
       await page.locator("#question").fill("Total revenue by region");
       await context.clearCookies();
       await page.locator("#question").press("Enter");
@@ -100,7 +100,7 @@ describe("watch", () => {
   test("a server that is restarted in mid-stream is found again", async () => {
     const own = await Server.start();
     try {
-      await visit({ at: own, expected: /ERR_(EMPTY_RESPONSE|CONNECTION|INCOMPLETE)|404/ }, async (page) => {
+      await visit({ at: own, fresh: true, expected: /ERR_(EMPTY_RESPONSE|CONNECTION|INCOMPLETE)|404/ }, async (page) => {
         await askEndless(page);
         await own.end("SIGKILL");
         await page.getByText("reconnecting").first().waitFor();

@@ -28,7 +28,8 @@ export function TableView({ columns, rows, question, order, onSort }) {
   const scroll = useRef(/** @type {HTMLElement | null} */ (null));
   const [top, setTop] = useState(0);
   const [place, setPlace] = useState(/** @type {Place | null} */ (null));
-  const walked = useRef(false);
+  /** Where the keys have led, until the focus has followed. */
+  const walked = useRef(/** @type {Place | null} */ (null));
   const few = rows.length <= ALL;
   const fixed = useMemo(() => (few ? [] : widths(columns, rows)), [columns]);
   const from = few ? 0 : Math.max(0, Math.floor(top / ROW_PX) - SPARE);
@@ -37,7 +38,7 @@ export function TableView({ columns, rows, question, order, onSort }) {
 
   useEffect(() => {
     // The cell may be drawn only after the table has been scrolled to it.
-    if (walked.current && place && focusCell(scroll.current, place)) walked.current = false;
+    if (walked.current && focusCell(scroll.current, walked.current)) walked.current = null;
   }, [place, from]);
 
   const walk = (/** @type {KeyboardEvent} */ event) => {
@@ -50,7 +51,7 @@ export function TableView({ columns, rows, question, order, onSort }) {
     const next = step(event, place, rows.length, columns.length);
     if (!next) return;
     event.preventDefault();
-    walked.current = true;
+    walked.current = next;
     reveal(scroll.current, next.row);
     setPlace(next);
   };
@@ -173,6 +174,6 @@ function focusCell(scroll, { row, column }) {
 function widths(columns, rows) {
   return columns.map((column, i) => {
     const longest = rows.reduce((most, row) => Math.max(most, plainText(row[i] ?? null).length), column.name.length + 2);
-    return Math.min(42, Math.max(8, longest)) + (column.numeric ? 5 : 4);
+    return Math.min(42, Math.max(8, longest)) + 4;
   });
 }

@@ -58,6 +58,7 @@ export async function cookieOf(at, actor, role) {
  * @property {Server} [at]
  * @property {string} [url] where the page is reached, if not at the server itself
  * @property {RegExp} [expected] errors that belong to the test
+ * @property {boolean} [fresh] a browser that was never here: nothing kept, nothing shared with other tests
  */
 
 /**
@@ -66,25 +67,53 @@ export async function cookieOf(at, actor, role) {
  * @param {(page: Page, context: Context) => Promise<void>} test
  */
 export async function visit(wish, test) {
-  const { actor = "ann", role = "analyst", path = "/", dataset = "sales", scheme = "light", viewport = LAPTOP, at = server } = wish;
-  const url = wish.url ?? at.url;
-  const context = await browser.newContext({
-    colorScheme: scheme, viewport, baseURL: url, reducedMotion: "reduce", acceptDownloads: true,
-    permissions: ["clipboard-read", "clipboard-write"], hasTouch: viewport === PHONE,
-  });
-  context.setDefaultTimeout(PATIENCE_MS);
-  await context.addCookies(await cookieOf(at, actor, role));
-  await context.addInitScript((chosen) => localStorage.getItem("gatehouse.dataset") ?? localStorage.setItem("gatehouse.dataset", chosen), dataset);
+  const context = wish.fresh ? await contextFor(wish) : await sharedContext(wish);
   const page = await context.newPage();
   const problems = watch(page);
   try {
-    await page.goto(path);
+    await page.emulateMedia({ colorScheme: wish.scheme ?? "light", reducedMotion: "reduce" });
+    await page.addInitScript(beginAnew, wish.dataset ?? "sales");
+    await page.goto(wish.path ?? "/");
     await test(page, context);
     const unexpected = problems.filter((text) => !wish.expected?.test(text));
     assert.deepEqual(unexpected, [], "the page logs no error and breaks no security policy");
+  } catch (error) {
+    const seen = await page.locator("body").innerText({ timeout: 1000 }).catch(() => "nothing");
+    console.error([`at ${page.url()}`, ...problems, "the page showed:", seen.slice(0, 1500)].join("\n"));
+    throw error;
   } finally {
-    await context.close();
+    await (wish.fresh ? context : page).close();
   }
+}
+
+/** What an earlier test has left in the browser is forgotten; what this one leaves survives its reloads. @param {string} dataset */
+function beginAnew(dataset) {
+  if (sessionStorage.getItem("begun")) return;
+  localStorage.clear();
+  localStorage.setItem("gatehouse.dataset", dataset);
+  sessionStorage.setItem("begun", "yes");
+}
+
+/** A new one takes a second on a busy machine. @type {Map<string, Promise<Context>>} */
+const shared = new Map();
+
+/** @param {Wish} wish */
+function sharedContext(wish) {
+  const { actor, role, url, viewport, at = server } = wish;
+  const key = JSON.stringify([actor, role, url, viewport, at.port]);
+  const known = shared.get(key) ?? contextFor(wish);
+  shared.set(key, known);
+  return known;
+}
+
+/** @param {Wish} wish */
+async function contextFor({ actor = "ann", role = "analyst", viewport = LAPTOP, at = server, url = at.url }) {
+  const context = await browser.newContext({
+    viewport, baseURL: url, acceptDownloads: true, permissions: ["clipboard-read", "clipboard-write"], hasTouch: viewport === PHONE,
+  });
+  context.setDefaultTimeout(PATIENCE_MS);
+  await context.addCookies(await cookieOf(at, actor, role));
+  return context;
 }
 
 /** @param {Page} page */
