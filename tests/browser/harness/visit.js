@@ -6,7 +6,7 @@ import { Server } from "./server.js";
 /** @typedef {import("playwright-core").Page} Page */
 /** @typedef {import("playwright-core").BrowserContext} Context */
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 30_000;
 const LAPTOP = { width: 1280, height: 860 };
 export const PHONE = { width: 390, height: 844 };
 
