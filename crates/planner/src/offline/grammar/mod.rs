@@ -284,10 +284,7 @@ impl<'a> Parser<'a> {
         }
         let next = self.skip(self.at + 1, &[Cue::In, Cue::Of, Cue::From, Cue::By, Cue::Is, Cue::Both]);
         let counted = self.is_compared(next) || matches!(self.cue(next), Some(Cue::Extreme(..) | Cue::Common(_)));
-        let timed = self.span(next).is_some_and(|s| s.time().is_some());
-        let one_moment = self.near.or(self.draft.subject).is_some_and(|t| self.catalog().time_columns(t).len() == 1);
         let object = counted
-            || timed && one_moment
             || self.span(next).is_some_and(|s| s.is_noun() || s.values().next().is_some() || s.literal().is_some());
         let asked = |at: usize| self.span(at).is_some_and(|s| ["do", "does", "did"].contains(&s.text.as_str()));
         let they = self.at.checked_sub(1).and_then(|at| self.span(at));
