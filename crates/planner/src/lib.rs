@@ -1,3 +1,4 @@
 //! Ask to Proposal: the embedded planner, which needs no model and no network.
 
+pub mod eval;
 pub mod offline;

@@ -4,7 +4,7 @@ use super::bind::bind;
 use super::clarify::{self, Choice};
 use super::compile::Compiler;
 use super::draft::Draft;
-use super::explain::explain;
+use super::explain::{Explain, explain};
 use super::query::{Pick, Query, Trouble};
 use super::spans::{Meaning, Span, annotate};
 use super::text::{Token, tokenise};
@@ -102,6 +102,25 @@ fn narrowed(spans: &[Span], picks: &[Pick]) -> Vec<Span> {
     spans.iter().map(narrow).collect()
 }
 
+/// The reading if the closest choice had gone the other way.
+fn runner_up(index: &Index, read: &Read, picks: &[Pick], query: &Query, context: &Context<'_>) -> Option<String> {
+    let (text, thing, _) = query.rival.clone()?;
+    let picks: Vec<Pick> = picks.iter().cloned().chain([Pick::Thing(text, thing)]).collect();
+    attempt(index, read, &picks, context).ok().map(|(other, _)| reading::in_words(&index.catalog, &other))
+}
+
+/// Why a question is read as it is, whatever becomes of it.
+pub(crate) fn explained(index: &Index, question: &str, context: &Context<'_>) -> Explain {
+    match plan(index, question, context) {
+        Planned::Plan { explain, .. } => explain,
+        Planned::Sql { .. } => Explain::default(),
+        Planned::Clarify(_) | Planned::Refuse(_) => {
+            let read = read(index, &tokenise(question));
+            explain(index, &read.spans, &read.draft)
+        }
+    }
+}
+
 fn finish(index: &Index, read: Read, picks: &[Pick], context: &Context<'_>) -> Planned {
     if let Some(fault) = refuse::unexplained(index, &read.draft) {
         return Planned::Refuse(fault);
@@ -109,7 +128,11 @@ fn finish(index: &Index, read: Read, picks: &[Pick], context: &Context<'_>) -> P
     match attempt(index, &read, picks, context) {
         Ok((query, plan)) => {
             let reading = reading::in_words(&index.catalog, &query);
-            Planned::Plan { plan: Box::new(plan), reading, explain: explain(index, &read.spans, &read.draft) }
+            let mut explain = explain(index, &read.spans, &read.draft);
+            explain.runner_up = runner_up(index, &read, picks, &query, context).filter(|other| *other != reading);
+            explain.margin = query.rival.as_ref().map(|(_, _, margin)| *margin);
+            explain.reading = Some(reading.clone());
+            Planned::Plan { plan: Box::new(plan), reading, explain }
         }
         Err(trouble) => match clarify::question(index, &trouble) {
             Some((question, choices)) => Planned::Clarify(clarify::clarification(question, &choices)),

@@ -9,6 +9,12 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Explain {
     pub spans: Vec<ExplainedSpan>,
+    /// The reading that won, in words; none where the question was not answered.
+    pub reading: Option<String>,
+    /// The next best reading, if the closest choice had gone the other way.
+    pub runner_up: Option<String>,
+    /// By how much the closest choice was won.
+    pub margin: Option<f32>,
     /// Share of the words that took part in the plan or are known to carry no condition.
     pub explained: f32,
 }
@@ -24,7 +30,7 @@ pub(crate) fn explain(index: &Index, spans: &[Span], draft: &Draft) -> Explain {
     let spans: Vec<ExplainedSpan> = spans.iter().map(|s| explained(index, s)).collect();
     let missing = draft.unexplained.len() + draft.beyond.len();
     let explained = 1.0 - missing as f32 / spans.len().max(1) as f32;
-    Explain { spans, explained }
+    Explain { spans, explained, ..Explain::default() }
 }
 
 fn explained(index: &Index, span: &Span) -> ExplainedSpan {

@@ -116,6 +116,12 @@ pub fn plan(index: &Index, question: &str, context: &Context<'_>) -> Planned {
     decide::plan(index, question, context)
 }
 
+/// Why a question is read as it is: spans, candidates with scores, the reading and its runner-up.
+/// For questions that are asked back or refused, everything up to where reading stopped.
+pub fn explain(index: &Index, question: &str, context: &Context<'_>) -> Explain {
+    decide::explained(index, question, context)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -125,6 +125,8 @@ pub(crate) struct Query {
     pub orders: Vec<BoundOrder>,
     pub limit: Option<u64>,
     pub distinct: bool,
+    /// The choice that was closest: a phrase, what it might have meant as well, and by how much less.
+    pub rival: Option<(String, Thing, f32)>,
     /// What the reader must know about how it was read.
     pub notes: Vec<String>,
 }

@@ -80,7 +80,7 @@ fn run(from: u64, to: u64) -> (u64, Vec<String>) {
     for number in from..to {
         let mut dice = Dice(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let question = mutated(&mut dice, &asked, &words);
-        let House { source, index } = &houses[dice.roll(houses.len())];
+        let House { source, index } = houses.get(dice.roll(houses.len())).unwrap();
         if let Planned::Plan { plan, .. } = plan(index, &question, &Context { history: &[], today: TODAY }) {
             answered += 1;
             let written = serde_json::to_string(&plan).unwrap();

@@ -10,6 +10,7 @@ use super::draft::{Asked, By, Draft, Filter, Key, Left, Noun, Thing};
 use super::query::{BoundBy, BoundKey, BoundOrder, Item, Pick, Query, Side, Trouble};
 use domain::plan::AggregateFn;
 use jiff::civil::Date;
+use std::cell::RefCell;
 
 pub(crate) struct Binder<'a> {
     index: &'a Index,
@@ -19,12 +20,14 @@ pub(crate) struct Binder<'a> {
     choices: &'a [Pick],
     in_play: Vec<TableId>,
     notes: Vec<String>,
+    /// The choice between columns that was closest so far.
+    rival: RefCell<Option<(String, Thing, f32)>>,
 }
 
 /// Ties a draft to the schema.
 pub(crate) fn bind(index: &Index, draft: &Draft, today: Date, choices: &[Pick]) -> Result<Query, Trouble> {
     let in_play = nouns::in_play(index, draft);
-    Binder { index, draft, today, choices, in_play, notes: Vec::new() }.query()
+    Binder { index, draft, today, choices, in_play, notes: Vec::new(), rival: RefCell::default() }.query()
 }
 
 impl Binder<'_> {
@@ -65,6 +68,7 @@ impl Binder<'_> {
         }
         self.buckets(&mut query)?;
         query.notes = self.notes;
+        query.rival = self.rival.into_inner();
         Ok(query)
     }
 

@@ -71,7 +71,18 @@ impl Binder<'_> {
                 let close = scored.iter().filter(|(_, s)| high - s < MARGIN).map(|(t, _)| *t).take(3).collect();
                 Err(Trouble::Ambiguous(noun.text.clone(), close))
             }
-            [(best, _), ..] => Ok(*best),
+            [(best, high), (next, low), ..] => {
+                self.keep_rival(&noun.text, *next, high - low);
+                Ok(*best)
+            }
+        }
+    }
+
+    /// Remembers the closest choice, for whoever wants to know what else the question may have meant.
+    fn keep_rival(&self, text: &str, other: Thing, margin: f32) {
+        let mut rival = self.rival.borrow_mut();
+        if rival.as_ref().is_none_or(|(_, _, known)| margin < *known) {
+            *rival = Some((text.to_owned(), other, margin));
         }
     }
 
