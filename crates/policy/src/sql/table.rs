@@ -9,6 +9,7 @@ use super::scope::Columns;
 use super::select::single;
 use super::walk::Walker;
 use crate::suggest::did_you_mean;
+use domain::Dialect;
 use sqlparser::ast::{
     Expr, ExprWithAlias, FunctionArg, Ident, Join, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart,
     PivotValueSource, TableAlias, TableFactor, TableFunctionArgs, TableSample, TableSampleKind, TableSampleMethod,
@@ -188,6 +189,7 @@ impl<'a> Walker<'a> {
     }
 
     fn pivot(&mut self, factor: &mut TableFactor) -> Walk {
+        ensure(self.dialect == Dialect::DuckDb, "PIVOT")?;
         // What comes out of a pivot has other columns than what goes in.
         self.scopes.open();
         match factor {
