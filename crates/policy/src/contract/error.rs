@@ -22,6 +22,9 @@ impl fmt::Display for ContractError {
 
 impl std::error::Error for ContractError {}
 
+/// More would help nobody, and each costs a search for what was meant.
+const MAX_PROBLEMS: usize = 20;
+
 /// Collects the problems of one file.
 pub struct Problems<'a> {
     file: &'a str,
@@ -33,7 +36,15 @@ impl<'a> Problems<'a> {
         Self { file, found: Vec::new() }
     }
 
+    /// Whether no more are collected.
+    pub fn is_full(&self) -> bool {
+        self.found.len() >= MAX_PROBLEMS
+    }
+
     pub fn add(&mut self, key: impl Into<String>, message: impl Into<String>, hint: impl Into<String>) {
+        if self.is_full() {
+            return;
+        }
         let (key, message, hint) = (key.into(), message.into(), hint.into());
         self.found.push(ContractError { file: self.file.to_owned(), key, message, hint });
     }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_saphyr::{DuplicateKeyPolicy, MergeKeyPolicy};
 
 /// A contract is a page of text: whatever is larger is a mistake or an attack.
-const MAX_BYTES: usize = 256 * 1024;
+const MAX_BYTES: usize = 128 * 1024;
 
 /// Reads one file. The first problem of its form is reported; problems across keys come later.
 pub fn parse(file: &str, yaml: &str) -> Result<Contract, ContractError> {

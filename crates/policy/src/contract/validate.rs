@@ -125,7 +125,7 @@ fn references(contract: &Contract, problems: &mut Problems<'_>) {
 }
 
 fn known_field(contract: &Contract, key: &str, name: &str, problems: &mut Problems<'_>) {
-    if contract.field(name).is_none() {
+    if !problems.is_full() && contract.field(name).is_none() {
         let hint = did_you_mean(name, contract.fields.iter().map(|f| f.name.as_str()), "fields");
         problems.add(key, format!("unknown field `{name}`"), hint);
     }

@@ -42,13 +42,16 @@ fn nasty_inputs_are_answered_in_time() {
             let (expected, template) = case.split_once(" | ").unwrap();
             let input = expand(template);
             tried += 1;
+            let before = wrong.len();
             for answer in answers {
                 let (told, took) = timed(|| answer(&input));
                 if told != expected || took > PROMPT {
                     wrong.push(format!("{door}: {template}\n    {told} in {took:?}, expected {expected}"));
                 }
             }
-            keeps_promises(&input);
+            if wrong.len() == before {
+                keeps_promises(&input);
+            }
         }
     }
     testkit::tally("policy", "nasty inputs", tried, "crashes, wrong answers or over 100 ms", wrong.len());
