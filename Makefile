@@ -45,7 +45,7 @@ bench: deps duckdb ## figures, as ratios measured in one run
 	@$(CARGO) bench --locked -p gatehouse
 
 FUZZ = cd fuzz && $(CARGO) +nightly fuzz run -s none
-FUZZ_FLAGS = -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1
+FUZZ_FLAGS = -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=60 -rss_limit_mb=2048 -print_final_stats=1
 
 fuzz: ## policy against fuzzers, $(FUZZ_SECONDS) seconds each; needs nightly Rust and cargo-fuzz
 	$(FUZZ) sql -- $(FUZZ_FLAGS) -dict=sql.dict
