@@ -1,6 +1,6 @@
 //! What must hold of any text: no crash, no escape, no rendering that reads back as something else.
 
-use crate::fixture::{analyst, cases, sql_as};
+use crate::fixture::{analyst, cases, path, sql_as};
 use crate::{grammar, promise};
 use domain::Dialect;
 use proptest::prelude::*;
@@ -177,5 +177,22 @@ proptest! {
             sql_as(&analyst(), dialect, &text).unwrap_or_else(|fault| panic!("{text}\n    {fault}"));
         }
         promise::sql(&text);
+    }
+}
+
+/// What `fuzz/` starts from; what its fuzzers add on their own is not committed.
+#[test]
+fn the_committed_corpus_keeps_the_promises() {
+    let promises: [(&str, fn(&str)); 4] = [
+        ("sql", promise::sql),
+        ("plan", promise::plan),
+        ("predicate", promise::predicate),
+        ("contract", promise::contract),
+    ];
+    for (target, keeps_promise) in promises {
+        let files = std::fs::read_dir(path(&format!("../../../fuzz/corpus/{target}"))).unwrap().map(Result::unwrap);
+        let seeds: Vec<_> = files.filter(|file| file.file_name().to_string_lossy().starts_with("seed-")).collect();
+        assert!(!seeds.is_empty(), "{target} has nothing to start from");
+        seeds.iter().for_each(|seed| keeps_promise(&std::fs::read_to_string(seed.path()).unwrap()));
     }
 }

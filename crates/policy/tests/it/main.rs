@@ -1,6 +1,12 @@
 //! Policy from outside: contracts, views, SQL and plans over one small law firm.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a failing test says so by a panic")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a failing test says so by a panic"
+)]
 
 mod access;
 mod contracts;

@@ -3,7 +3,7 @@
 use super::house::{READERS, Reader};
 use domain::{Caller, Dialect, Value};
 use policy::Approved;
-use sqlparser::ast::{Expr, ObjectName, ObjectNamePart, Query, SetExpr, Statement, TableFactor, Visit, Visitor};
+use sqlparser::ast::{Expr, ObjectName, Query, SetExpr, Statement, TableFactor, Visit, Visitor};
 use sqlparser::parser::Parser;
 use std::ops::ControlFlow;
 
@@ -116,11 +116,7 @@ impl Reads<'_> {
 }
 
 fn parts(name: &ObjectName) -> Vec<&str> {
-    let part = |part| match part {
-        &ObjectNamePart::Identifier(ref ident) => ident.value.as_str(),
-        ObjectNamePart::Function(_) => panic!("a function as a name: {name}"),
-    };
-    name.0.iter().map(part).collect()
+    name.0.iter().map(|part| part.as_ident().expect("no function as a name").value.as_str()).collect()
 }
 
 #[derive(Default)]
