@@ -158,7 +158,7 @@ pub enum Contracts {
 
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  gatehouse plan --source shop.sqlite \"how many customers per tier?\"\n  gatehouse plan --source sales --role analyst \"revenue by month\"\n  gatehouse plan --planner offline --batch - < questions.jsonl\n\nA line of a batch is {\"id\", \"db\", \"question\"}; db is a SQLite file."
+    after_help = "Examples:\n  gatehouse plan --source shop.sqlite \"how many customers per tier?\"\n  gatehouse plan --source sales --role analyst --explain \"revenue by month\"\n  gatehouse plan --planner offline --batch - < questions.jsonl\n\nA line of a batch is {\"id\", \"db\", \"question\"}; db is a SQLite file."
 )]
 pub struct Plan {
     #[command(flatten)]
@@ -171,6 +171,9 @@ pub struct Plan {
     /// Plan as this role sees the source
     #[arg(long, default_value = "admin")]
     pub role: String,
+    /// Show what each word may mean, with scores, the reading that won and the one that came next
+    #[arg(long, conflicts_with = "batch")]
+    pub explain: bool,
     /// Read questions as JSON lines from FILE, or from stdin with `-`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["source", "question"])]
     pub batch: Option<String>,

@@ -10,7 +10,7 @@ mod values;
 use crate::config::PlannerChoice;
 use crate::house::House;
 use domain::{Caller, Clarification, Door, Fault, Proposal, SourceSchema, Turn, sha256_hex};
-use planner::offline::{self, Context, Index};
+use planner::offline::{self, Context, Explain, Index};
 use shelf::Shelf;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -77,6 +77,20 @@ impl House {
             offline::Planned::Clarify(clarification) => Ok(Planned::Clarify(clarification)),
             offline::Planned::Refuse(fault) => Err(fault),
         }
+    }
+
+    /// Why the offline planner reads a question as it does.
+    pub async fn explain_question(
+        self: &Arc<Self>,
+        caller: &Caller,
+        door: Door,
+        dataset: &str,
+        question: &str,
+    ) -> Result<Explain, Fault> {
+        let (_, view) = self.dataset(caller, dataset).await?;
+        let index = self.index(caller, door, &view).await?;
+        let context = Context { history: &[], today: jiff::Zoned::now().date() };
+        Ok(offline::explain(&index, question, &context))
     }
 
     /// The index over what this caller sees, built on first use.

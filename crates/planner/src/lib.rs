@@ -1,4 +1,3 @@
 //! Ask to Proposal: the embedded planner, which needs no model and no network.
 
-pub mod eval;
 pub mod offline;

@@ -9,6 +9,7 @@ use crate::print::{self, Problem};
 use domain::{Caller, Door, Fault, Limits, Proposal, QueryPlan};
 use engines::{Source, SourceKind};
 use gateway::{House, Planned};
+use planner::offline::Explain;
 use policy::Approved;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -40,6 +41,8 @@ struct Answer {
     message: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     choices: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explain: Option<Explain>,
 }
 
 pub async fn run(plan: Plan) -> Result<ExitCode, Problem> {
@@ -54,7 +57,11 @@ pub async fn run(plan: Plan) -> Result<ExitCode, Problem> {
         true => scratch.house()?.over(file_source(source))?,
         false => open_named(source, &plan.data)?,
     };
-    let answer = answer(&house, &Caller::new("local", &plan.role), source, question).await?;
+    let caller = Caller::new("local", &plan.role);
+    let mut answer = answer(&house, &caller, source, question).await?;
+    if plan.explain {
+        answer.explain = Some(house.explain_question(&caller, Door::Local, source, question).await?);
+    }
     let code = if answer.status == "answered" { ExitCode::SUCCESS } else { ExitCode::from(2) };
     if plan.json {
         print::json(&answer)
@@ -128,7 +135,7 @@ async fn answer(house: &Arc<House>, caller: &Caller, dataset: &str, question: &s
 }
 
 fn blank(status: &'static str) -> Answer {
-    Answer { id: None, status, sql: None, plan: None, reading: None, message: None, choices: Vec::new() }
+    Answer { id: None, status, sql: None, plan: None, reading: None, message: None, choices: Vec::new(), explain: None }
 }
 
 fn refused(fault: &Fault) -> Answer {
@@ -140,6 +147,9 @@ fn runnable(approved: &Approved) -> String {
 }
 
 fn show(answer: &Answer) {
+    if let Some(explain) = &answer.explain {
+        show_explained(explain);
+    }
     if let Some(reading) = &answer.reading {
         print::line(format!("reading  {reading}"));
     }
@@ -154,5 +164,18 @@ fn show(answer: &Answer) {
     }
     for choice in &answer.choices {
         print::line(format!("  - {choice}"));
+    }
+}
+
+fn show_explained(explain: &Explain) {
+    let meanings = |meanings: &[(String, f32)]| {
+        let each: Vec<String> = meanings.iter().map(|(meaning, score)| format!("{meaning} ({score:.2})")).collect();
+        each.join(", ")
+    };
+    let rows: Vec<_> = explain.spans.iter().map(|span| vec![span.text.clone(), meanings(&span.meanings)]).collect();
+    print::table(&["words", "may mean"], &rows);
+    print::line("");
+    if let (Some(other), Some(margin)) = (&explain.runner_up, explain.margin) {
+        print::line(format!("next     {other}  (by {margin:.2} less)"));
     }
 }

@@ -190,3 +190,24 @@ fn questions_with_known_answers_are_counted() {
     assert_eq!(code, Some(2));
     assert!(said.contains("exactly one of `sql`, `rows`, `refuse` and `clarify`"), "{said}");
 }
+
+#[test]
+fn plan_explains_what_each_word_may_mean() {
+    let output = demo().command(&["plan", "--source", "shop", "--explain", "how many customers per tier"]);
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    for part in
+        ["customers", "table customers (1.00)", "column customers.tier", "reading  number of customers per tier"]
+    {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}
+
+/// The demo's own questions: what the data tells is answered right, what it does not is refused or asked back.
+#[test]
+fn the_demos_questions_are_answered_refused_or_asked_back() {
+    let questions = concat!(env!("CARGO_MANIFEST_DIR"), "/../../demo/questions.jsonl");
+    let output = demo().command(&["eval", questions, "--json"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    println!("{}", report["all"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
