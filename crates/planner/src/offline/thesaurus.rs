@@ -17,12 +17,8 @@ const GROUPS: &[&[&str]] = &[
     &["price", "cost"],
     &["phone", "telephone"],
     &["email", "mail"],
-    &["company", "firm", "business", "enterprise", "corporation"],
-    &["document", "file"],
-    &["location", "place", "venue"],
+    &["company", "firm", "business"],
     &["picture", "photo", "image"],
-    &["reservation", "booking"],
-    &["university", "college"],
     &["person", "people", "individual"],
     &["author", "writer"],
     &["supplier", "vendor"],
@@ -43,7 +39,6 @@ const GROUPS: &[&[&str]] = &[
     &["begin", "start"],
     &["end", "finish"],
     &["description", "detail"],
-    &["detail", "information"],
     &["gender", "sex"],
     &["address", "location"],
     &["birthday", "birthdate"],
@@ -65,11 +60,6 @@ const PHRASES: &[&[&str]] = &[
     &["phone", "phone number", "telephone", "telephone number", "mobile number", "cellphone", "cell phone", "mobile"],
     &["zip code", "zip", "postal code", "postcode", "post code"],
     &["email", "email address", "mail address", "e mail", "mail"],
-    &["headquarter", "head office", "main office", "home office"],
-    &["population", "number of people", "number of inhabitants", "number of residents"],
-    &["gdp", "gross domestic product"],
-    &["classroom", "class room"],
-    &["capacity", "number of seats"],
 ];
 
 /// Other ways to say a phrase (singular).
