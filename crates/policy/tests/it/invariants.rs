@@ -183,7 +183,8 @@ proptest! {
 /// What `fuzz/` starts from; what its fuzzers add on their own is not committed.
 #[test]
 fn the_committed_corpus_keeps_the_promises() {
-    let promises: [(&str, fn(&str)); 4] = [
+    type Promise = fn(&str);
+    let promises: [(&str, Promise); 4] = [
         ("sql", promise::sql),
         ("plan", promise::plan),
         ("predicate", promise::predicate),
