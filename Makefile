@@ -47,7 +47,7 @@ bench: deps duckdb ## figures, as ratios measured in one run
 FUZZ = cd fuzz && $(CARGO) +nightly fuzz run -s none
 FUZZ_FLAGS = -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=60 -rss_limit_mb=2048 -print_final_stats=1
 
-fuzz: ## policy against fuzzers, $(FUZZ_SECONDS) seconds each; needs nightly Rust and cargo-fuzz
+fuzz: ## policy against fuzzers, 10 minutes each; needs nightly Rust and cargo-fuzz
 	$(FUZZ) sql -- $(FUZZ_FLAGS) -dict=sql.dict
 	$(FUZZ) plan -- $(FUZZ_FLAGS) -dict=plan.dict
 	$(FUZZ) predicate -- $(FUZZ_FLAGS) -dict=sql.dict

@@ -25,6 +25,11 @@ pub fn depth(tokens: &[TokenWithSpan]) -> Walk<usize> {
     for TokenWithSpan { token, span } in tokens {
         match effect(token) {
             Effect::Open => open.push(Level::default()),
+            Effect::OpenBracket => {
+                // `INTEGER[][][]…` leans left as well.
+                open.last_mut().into_iter().for_each(|level| level.count(Effect::Operator));
+                open.push(Level::default());
+            }
             Effect::OpenCase => open.push(Level { is_case: true, ..Level::default() }),
             Effect::Close => close(&mut open),
             Effect::CloseCase => {
@@ -101,6 +106,7 @@ fn too_deep(span: Span) -> domain::Fault {
 #[derive(Clone, Copy)]
 enum Effect {
     Open,
+    OpenBracket,
     OpenCase,
     Close,
     CloseCase,
@@ -112,7 +118,8 @@ enum Effect {
 
 fn effect(token: &Token) -> Effect {
     match token {
-        Token::LParen | Token::LBracket | Token::LBrace => Effect::Open,
+        Token::LParen | Token::LBrace => Effect::Open,
+        Token::LBracket => Effect::OpenBracket,
         Token::RParen | Token::RBracket | Token::RBrace => Effect::Close,
         Token::Comma | Token::SemiColon => Effect::Separator,
         Token::Word(word) if word.quote_style.is_none() => match word.keyword {

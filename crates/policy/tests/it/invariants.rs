@@ -183,17 +183,15 @@ proptest! {
 /// What `fuzz/` starts from; what its fuzzers add on their own is not committed.
 #[test]
 fn the_committed_corpus_keeps_the_promises() {
-    type Promise = fn(&str);
-    let promises: [(&str, Promise); 4] = [
-        ("sql", promise::sql),
-        ("plan", promise::plan),
-        ("predicate", promise::predicate),
-        ("contract", promise::contract),
-    ];
-    for (target, keeps_promise) in promises {
-        let files = std::fs::read_dir(path(&format!("../../../fuzz/corpus/{target}"))).unwrap().map(Result::unwrap);
-        let seeds: Vec<_> = files.filter(|file| file.file_name().to_string_lossy().starts_with("seed-")).collect();
-        assert!(!seeds.is_empty(), "{target} has nothing to start from");
-        seeds.iter().for_each(|seed| keeps_promise(&std::fs::read_to_string(seed.path()).unwrap()));
-    }
+    kept("sql", promise::sql);
+    kept("plan", promise::plan);
+    kept("predicate", promise::predicate);
+    kept("contract", promise::contract);
+}
+
+fn kept(target: &str, keeps_promise: fn(&str)) {
+    let files = std::fs::read_dir(path(&format!("../../../fuzz/corpus/{target}"))).unwrap().map(Result::unwrap);
+    let seeds: Vec<_> = files.filter(|file| file.file_name().to_string_lossy().starts_with("seed-")).collect();
+    assert!(!seeds.is_empty(), "{target} has nothing to start from");
+    seeds.iter().for_each(|seed| keeps_promise(&std::fs::read_to_string(seed.path()).unwrap()));
 }

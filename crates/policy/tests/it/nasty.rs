@@ -43,7 +43,9 @@ fn nasty_inputs_are_answered_in_time() {
             let input = expand(template);
             tried += 1;
             let before = wrong.len();
-            for answer in answers {
+            for (dialect, answer) in answers.iter().enumerate() {
+                // `a/b` where SQLite answers otherwise.
+                let expected = expected.split('/').nth(dialect).unwrap_or(expected);
                 let (told, took) = timed(|| answer(&input));
                 if told != expected || took > PROMPT {
                     wrong.push(format!("{door}: {template}\n    {told} in {took:?}, expected {expected}"));
