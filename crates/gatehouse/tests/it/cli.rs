@@ -202,12 +202,12 @@ fn plan_explains_what_each_word_may_mean() {
     }
 }
 
-/// The demo's own questions: what the data tells is answered right, what it does not is refused or asked back.
+/// Questions over the demo that the planner was not tuned on: how many of them it gets right must not fall, and hardly an
+/// answer may be wrong.
 #[test]
-fn the_demos_questions_are_answered_refused_or_asked_back() {
+fn the_demos_questions_keep_their_figures() {
     let questions = concat!(env!("CARGO_MANIFEST_DIR"), "/../../demo/questions.jsonl");
-    let output = demo().command(&["eval", questions, "--json"]);
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    println!("{}", report["all"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = demo().command(&["eval", questions, "--min-right", "0.33", "--min-precision", "0.95"]);
+    let told = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+    assert!(output.status.success(), "{told}");
 }
