@@ -13,6 +13,25 @@ pub struct ContractError {
     pub hint: String,
 }
 
+/// The longest part of an error: a contract's own text may be long.
+const MAX_CHARS: usize = 400;
+
+impl ContractError {
+    /// An error in the file's form or meaning. What does not belong to any key is about the file.
+    pub fn new(file: &str, key: impl Into<String>, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        let key = short(key.into());
+        let key = if matches!(key.as_str(), "" | "." | "?") { "file".to_owned() } else { key };
+        Self { file: file.to_owned(), key, message: short(message.into()), hint: short(hint.into()) }
+    }
+}
+
+fn short(text: String) -> String {
+    match text.char_indices().nth(MAX_CHARS) {
+        None => text,
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}
+
 impl fmt::Display for ContractError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, key, message, hint } = self;
@@ -45,8 +64,7 @@ impl<'a> Problems<'a> {
         if self.is_full() {
             return;
         }
-        let (key, message, hint) = (key.into(), message.into(), hint.into());
-        self.found.push(ContractError { file: self.file.to_owned(), key, message, hint });
+        self.found.push(ContractError::new(self.file, key, message, hint));
     }
 
     pub fn into_errors(self) -> Vec<ContractError> {

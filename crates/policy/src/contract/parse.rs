@@ -10,15 +10,9 @@ const MAX_BYTES: usize = 128 * 1024;
 
 /// Reads one file. The first problem of its form is reported; problems across keys come later.
 pub fn parse(file: &str, yaml: &str) -> Result<Contract, ContractError> {
-    let fail = |key: String, message: String, hint: &str| ContractError {
-        file: file.to_owned(),
-        key,
-        message,
-        hint: hint.to_owned(),
-    };
     if yaml.len() > MAX_BYTES {
         let message = format!("the file has {} bytes, more than {MAX_BYTES}", yaml.len());
-        return Err(fail("file".to_owned(), message, "write one contract per file"));
+        return Err(ContractError::new(file, "file", message, "write one contract per file"));
     }
     let mut key = String::from("file");
     serde_saphyr::with_deserializer_from_str_with_options(yaml, options(), |de| {
@@ -31,9 +25,8 @@ pub fn parse(file: &str, yaml: &str) -> Result<Contract, ContractError> {
     })
     .map_err(|error| {
         // Where the path ends in the middle of a key, the message says which.
-        let key = if key == "." || key == "?" { "file".to_owned() } else { key };
         let text = error.without_snippet().to_string();
-        fail(key, text.lines().next().unwrap_or_default().to_owned(), "see docs/CONTRACTS.md for the keys")
+        ContractError::new(file, key, text.lines().next().unwrap_or_default(), "see docs/CONTRACTS.md for the keys")
     })
 }
 

@@ -14,7 +14,7 @@ pub type Columns = Option<Vec<String>>;
 
 /// Columns that a statement may bring into reach, those of all its tables, CTEs and lists together. `SELECT *, *` of a
 /// CTE that is itself like that doubles them with every step.
-const MAX_COLUMNS: usize = 100_000;
+const MAX_COLUMNS: usize = 30_000;
 
 #[derive(Default)]
 pub struct Scopes {

@@ -39,13 +39,13 @@ fn nasty_inputs_are_answered_in_time() {
     let (mut tried, mut wrong) = (0, Vec::new());
     for (door, keeps_promises, answers) in DOORS {
         for case in cases(&format!("cases/nasty/{door}.txt")) {
-            let (expected, template) = case.split_once(" | ").unwrap();
+            let (expected, template) = case.split_once(" | ").map(|(e, t)| (expand(e), t)).unwrap();
             let input = expand(template);
             tried += 1;
             let before = wrong.len();
             for (dialect, answer) in answers.iter().enumerate() {
                 // `a/b` where SQLite answers otherwise.
-                let expected = expected.split('/').nth(dialect).unwrap_or(expected);
+                let expected = expected.split('/').nth(dialect).unwrap_or(&expected);
                 let (told, took) = timed(|| answer(&input));
                 if told != expected || took > PROMPT {
                     wrong.push(format!("{door}: {template}\n    {told} in {took:?}, expected {expected}"));
@@ -60,11 +60,10 @@ fn nasty_inputs_are_answered_in_time() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The answer, and the median time of three.
+/// The answer, and the least time of three: what else the machine is busy with can only add to it.
 fn timed(answer: impl Fn() -> String) -> (String, Duration) {
-    let mut times = [(); 3].map(|()| promise::timed(&answer).1);
-    times.sort();
-    (answer(), times[1])
+    let [one, two, three] = [(); 3].map(|()| promise::timed(&answer).1);
+    (answer(), one.min(two).min(three))
 }
 
 /// `⟨text⟩×3` is the text three times, with `#` as its number; `\n`, `\0` and `\u{…}` are escapes.
