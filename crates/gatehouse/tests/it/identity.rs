@@ -66,9 +66,12 @@ fn guessing_a_token_is_slow() {
     assert!(refused.header("retry-after").parse::<u64>().unwrap() >= 1);
     assert_eq!(others.get("/datasets").status, 200, "others behind the same address");
 
-    let many: Vec<_> = (0..80).map(|i| ask(&format!("gh_{i:016x}_{}", "0".repeat(64))).status).collect();
-    assert!(many.contains(&401) && many.ends_with(&[429; 10]), "{many:?}");
-    assert_eq!(server.stranger().get("/login?code=ghl_0_0").status, 429, "sign-in codes count too");
+    let start = std::time::Instant::now();
+    let many: Vec<_> = (0..58).map(|i| ask(&format!("gh_{i:016x}_{}", "0".repeat(64))).status).collect();
+    let looked_at = many.iter().filter(|status| **status == 401).count();
+    assert!(many.contains(&429) && looked_at as f64 <= 51.0 + start.elapsed().as_secs_f64(), "{many:?}");
+    let codes = [(); 3].map(|()| server.stranger().get("/login?code=ghl_0_0").status);
+    assert!(codes.contains(&429), "sign-in codes count too: {codes:?}");
     assert_eq!(others.get("/datasets").status, 200);
     testkit::tally(
         "house",
