@@ -14,7 +14,7 @@ const LATEST: u64 = 40;
 /// Rounds after which the whole chain is walked. A flaw does not heal: this only says sooner when it came.
 const WALK: usize = 20;
 /// What is told whose worker is killed: while it works, while it starts.
-const WORKER_KILLED: [&str; 2] = ["engine.worker_lost", "SANDBOX_UNAVAILABLE"];
+const WORKER_KILLED: [&str; 4] = ["engine.worker_lost", "SANDBOX_UNAVAILABLE", "sandbox.busy", "source.unreadable"];
 
 #[test]
 fn what_was_told_is_on_record_whatever_was_killed() {
