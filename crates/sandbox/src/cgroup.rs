@@ -15,9 +15,9 @@ use std::{fs, io, thread};
 
 /// Over which the share of a processor is counted: long, so that a short query is not slowed down.
 const PERIOD_US: u64 = 1_000_000;
-/// An eighth of the weight of an ordinary process (1,024 in version 1, 100 in version 2): where processors are short, the
+/// A quarter of the weight of an ordinary process (1,024 in version 1, 100 in version 2): where processors are short, the
 /// server that answers everybody comes before statements at work.
-const GIVES_WAY: (&str, &str) = ("128", "12");
+const GIVES_WAY: (&str, &str) = ("256", "25");
 const KIND: &str = "jail";
 /// How long killed processes may take to leave their group.
 const LEAVE: Duration = Duration::from_secs(2);
@@ -178,7 +178,7 @@ mod tests {
         let read = |file: &str| fs::read_to_string(dir.join(file)).unwrap();
         assert_eq!(
             [read("memory.max"), read("cpu.max"), read("cpu.weight"), read("pids.max")],
-            ["1048576", "250000 1000000", "12", "7"].map(String::from)
+            ["1048576", "250000 1000000", "25", "7"].map(String::from)
         );
 
         assert!(!group.ran_out_of_memory());
