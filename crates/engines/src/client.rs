@@ -9,6 +9,7 @@ use bytes::{Bytes, BytesMut};
 use domain::{Fault, Kind, SourceSchema};
 use sandbox::{Death, Jail, JailLimits, Jailed, Sandbox};
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
@@ -18,6 +19,8 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 const OPEN_TIMEOUT: Duration = Duration::from_secs(60);
 /// Beyond the cap that the worker itself keeps: a worker that sends more is not believed any more.
 const SLACK: u64 = 4 * 1024 * 1024;
+/// A statement that takes longer gives way to those that do not.
+const SHORT: Duration = Duration::from_millis(20);
 
 pub struct Worker {
     jailed: Jailed,
@@ -43,9 +46,16 @@ impl From<io::Error> for Lost {
 
 impl Worker {
     /// Starts a worker that can read this source and nothing else, and opens the source in it.
-    pub async fn start(sandbox: Arc<Sandbox>, source: &Source, limits: JailLimits) -> Result<Self, Fault> {
+    ///
+    /// `unhurried` is for one that nobody waits for.
+    pub async fn start(
+        sandbox: Arc<Sandbox>,
+        source: &Source,
+        limits: JailLimits,
+        unhurried: bool,
+    ) -> Result<Self, Fault> {
         let data_version = source.data_version()?;
-        let jail = Jail { read: source.paths().into_iter().map(Into::into).collect(), limits };
+        let jail = Jail { read: source.paths().into_iter().map(Into::into).collect(), limits, unhurried };
         let jailed = tokio::task::spawn_blocking(move || sandbox.spawn(&jail, &[]))
             .await
             .map_err(|_| Fault::internal("engine.spawn"))?
@@ -55,6 +65,9 @@ impl Worker {
             })?;
         let mut worker = Self::adopt(jailed, data_version).map_err(|e| lost("worker pipes", &e))?;
         worker.open(source, limits.memory_bytes).await?;
+        if unhurried {
+            worker.jailed.weight().reset();
+        }
         Ok(worker)
     }
 
@@ -105,7 +118,19 @@ impl Worker {
     pub async fn query(&mut self, query: Query) -> Result<(Queried, Bytes), Lost> {
         let most = query.bytes.saturating_mul(2).saturating_add(SLACK);
         self.served += 1;
-        match self.ask(&Request::Query(query), most).await? {
+        let weight = self.jailed.weight();
+        let request = Request::Query(query);
+        let mut asked = pin!(self.ask(&request, most));
+        let answer = match tokio::time::timeout(SHORT, &mut asked).await {
+            Ok(answer) => answer,
+            Err(_) => {
+                weight.give_way();
+                let answer = asked.await;
+                weight.reset();
+                answer
+            }
+        };
+        match answer? {
             (Done::Queried(queried), arrow) => Ok((queried, arrow)),
             _ => Err(unexpected().into()),
         }

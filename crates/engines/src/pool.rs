@@ -136,7 +136,7 @@ impl Engines {
     /// A worker for what is asked on no role's behalf. It is not used again.
     async fn nobodys(&self, source: &Source) -> Result<(OwnedSemaphorePermit, Killing), Fault> {
         let turn = self.turn().await?;
-        Ok((turn, Killing(Some(self.start(source).await?))))
+        Ok((turn, Killing(Some(self.start(source, false).await?))))
     }
 
     async fn turn(&self) -> Result<OwnedSemaphorePermit, Fault> {
@@ -157,11 +157,11 @@ impl Engines {
             }
             bury(worker);
         }
-        self.start(source).await
+        self.start(source, false).await
     }
 
-    async fn start(&self, source: &Source) -> Result<Worker, Fault> {
-        Worker::start(self.shared.sandbox.clone(), source, self.shared.settings.jail).await
+    async fn start(&self, source: &Source, unhurried: bool) -> Result<Worker, Fault> {
+        Worker::start(self.shared.sandbox.clone(), source, self.shared.settings.jail, unhurried).await
     }
 
     fn take_idle(&self, key: &Key) -> Option<Worker> {
@@ -222,7 +222,7 @@ impl<T: Send + 'static> Drop for Work<T> {
         let (Some(held), Ok(runtime)) = (self.held.take(), tokio::runtime::Handle::try_current()) else { return };
         let (engines, key, source) = (self.engines.clone(), self.key.clone(), self.source.clone());
         runtime.spawn(async move {
-            if let Ok(worker) = engines.start(&source).await {
+            if let Ok(worker) = engines.start(&source, true).await {
                 engines.put_back(key, Killing(Some(worker)));
             }
             drop(held);

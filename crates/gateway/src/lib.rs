@@ -5,6 +5,7 @@
 
 mod active;
 mod answer;
+mod aside;
 mod chart;
 pub mod config;
 mod connections;

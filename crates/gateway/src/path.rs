@@ -11,6 +11,7 @@
 //! The path runs in a task of its own: a client that goes away never loses the record.
 
 use crate::active::{Event, Stage, Watch};
+use crate::aside::aside;
 use crate::house::House;
 use crate::planning::{MOST_VALUES, Planned};
 use crate::turns::Turn;
@@ -21,11 +22,9 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 use policy::Approved;
 use serde_json::value::RawValue;
-use std::num::NonZero;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Instant;
-use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 /// Statements and results up to this size are dealt with where the request is; larger ones aside.
@@ -268,20 +267,6 @@ fn begin(caller: &Caller, ask: &Ask, watch: &Watch, policy_fingerprint: &str) ->
         unenforced: Vec::new(),
         cost_usd: None,
     }
-}
-
-/// Work on much text or many rows: on a thread where it keeps no other request waiting, and on half of the processors
-/// at most.
-async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Fault> {
-    static PLACES: LazyLock<Semaphore> = LazyLock::new(|| {
-        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-        Semaphore::new((processors / 2).max(1))
-    });
-    let _place = PLACES.acquire().await.map_err(|_| Fault::internal("path.aside"))?;
-    tokio::task::spawn_blocking(work).await.map_err(|error| {
-        tracing::error!(%error, "work aside of the path ended early");
-        Fault::internal("path.aside")
-    })
 }
 
 /// Turns the outcome into what is recorded and replied.

@@ -22,6 +22,8 @@ pub struct Jail {
     /// Files and directories that it may read.
     pub read: Vec<PathBuf>,
     pub limits: JailLimits,
+    /// Nobody waits for it: it starts on what others leave of the processors, until its [`crate::Weight`] is reset.
+    pub unhurried: bool,
 }
 
 /// How much one worker, with everything that it starts, may use.

@@ -1,6 +1,6 @@
 //! A worker that is locked down, and its end.
 
-use crate::cgroup::Group;
+use crate::cgroup::{Group, Weight};
 use crate::container::{Named, ends_within};
 use crate::jail::JailLimits;
 use crate::probe::Tier;
@@ -65,6 +65,10 @@ impl Jailed {
 
     pub(crate) fn limit_cpu(&self, limits: &JailLimits) -> io::Result<()> {
         self.group.as_ref().map_or(Ok(()), |group| group.limit_cpu(limits))
+    }
+
+    pub fn weight(&self) -> Weight {
+        self.group.as_ref().map(Group::weight).unwrap_or_default()
     }
 
     pub fn tier(&self) -> Tier {

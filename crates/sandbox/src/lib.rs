@@ -33,6 +33,7 @@ mod spawn;
 mod spec;
 mod stage;
 
+pub use cgroup::Weight;
 pub use container::Container;
 pub use error::{SpawnError, Unavailable};
 pub use host::Host;

@@ -32,6 +32,9 @@ pub(crate) fn spawn(sandbox: &Sandbox, jail: &Jail, tail: &[OsString], trial: bo
         }
     };
     let group = Group::create(&sandbox.places, &jail.limits).map_err(|e| SpawnError::setup("cgroup", e))?;
+    if jail.unhurried {
+        group.weight().give_way();
+    }
     let spec = Spec {
         tier,
         trial,
