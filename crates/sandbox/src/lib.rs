@@ -32,6 +32,7 @@ mod scratch;
 mod spawn;
 mod spec;
 mod stage;
+mod write_probe;
 
 pub use container::Container;
 pub use error::{SpawnError, Unavailable};
