@@ -5,6 +5,7 @@
 
 mod active;
 mod answer;
+mod audit_lines;
 pub mod config;
 mod connections;
 pub mod contracts;
@@ -23,6 +24,7 @@ mod serve;
 pub mod tools;
 mod turns;
 
+pub use audit_lines::AuditLines;
 pub use house::{CannotOpen, House, open_sandbox};
 pub use path::{Reply, Walk};
 pub use planning::Planned;

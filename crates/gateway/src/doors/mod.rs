@@ -1,3 +1,4 @@
 //! The doors. Each translates its own wire format to an `Ask` and a reply back; none decides.
 
+pub mod analyst;
 pub mod chat;

@@ -2,7 +2,7 @@
 
 use super::{health, page, session, threshold};
 use crate::House;
-use crate::doors::chat;
+use crate::doors::{analyst, chat};
 use crate::tools;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -37,6 +37,10 @@ pub fn router(house: Arc<House>) -> Router {
         .route("/runs",                  get(chat::runs::list))
         .route("/runs/{id}",             get(chat::runs::show).delete(chat::runs::cancel))
         .route("/runs/{id}/events",      get(chat::stream::resume))
+        // Analyst
+        .route("/v1/chat/completions",   post(analyst::completions))
+        .route("/v1/models",             get(analyst::models))
+        .route("/v1/models/{*id}",       get(analyst::model))
         // for agents and their makers
         .route("/tools",                 get(tools::list))
         .route("/tools/{name}",          post(tools::call_over_http))
