@@ -7,6 +7,8 @@ use serde_json::value::RawValue;
 
 /// Rows of a result that are shown below the sentence about it.
 const ROWS_SHOWN: usize = 10;
+/// More digits after the point are rounded: the record has them all.
+const MOST_DECIMALS: usize = 6;
 /// Longer cells are cut.
 const CELL_CHARS: usize = 60;
 
@@ -73,7 +75,7 @@ struct Stored<'a> {
 /// The first rows as a table of text; none where the sentence has said it all.
 fn table(run: &Run) -> Option<String> {
     let stored: Stored<'_> = serde_json::from_str(run.result_json.as_deref()?.get()).ok()?;
-    if stored.row_count == 0 || stored.row_count == 1 && stored.columns.len() == 1 {
+    if stored.row_count < 2 {
         return None;
     }
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
@@ -88,11 +90,18 @@ fn table(run: &Run) -> Option<String> {
     Some(table.trim_end().to_owned())
 }
 
-/// Numbers keep every digit; text loses its quotes.
+/// Text loses its quotes, and a sum of fractions the digits that come of adding them in binary.
 fn shown(cell: &RawValue) -> String {
-    match serde_json::from_str::<String>(cell.get()) {
-        Ok(text) => plain(&text),
-        Err(_) => plain(cell.get()),
+    let json = cell.get();
+    if let Ok(text) = serde_json::from_str::<String>(json) {
+        return plain(&text);
+    }
+    match (json.split_once('.'), json.parse::<f64>()) {
+        (Some((_, digits)), Ok(number)) if digits.len() > MOST_DECIMALS && !json.contains(['e', 'E']) => {
+            let rounded = format!("{number:.MOST_DECIMALS$}");
+            rounded.trim_end_matches('0').trim_end_matches('.').to_owned()
+        }
+        _ => plain(json),
     }
 }
 
