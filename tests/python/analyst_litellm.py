@@ -5,6 +5,7 @@ CONFIG is one of those in integrations/litellm. The proxy runs on a port of its 
 
 import json
 import os
+import secrets
 import socket
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 import openai
 
 url, token, config = sys.argv[1:]
+KEY = "sk-" + secrets.token_hex(32)
 QUESTION = [{"role": "user", "content": "How many customers are there per tier?"}]
 
 
@@ -23,6 +25,7 @@ def start(port):
     environment = os.environ | {
         "GATEHOUSE_API": f"{url}/v1",
         "GATEHOUSE_TOKEN": token,
+        "LITELLM_MASTER_KEY": KEY,
         # It starts without asking anybody else.
         "LITELLM_LOCAL_MODEL_COST_MAP": "True",
         "LITELLM_TELEMETRY": "False",
@@ -83,7 +86,7 @@ with socket.socket() as free:
 proxy, log = start(port)
 try:
     wait_until_ready(proxy, log, port)
-    client = openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="any", max_retries=0, timeout=120)
+    client = openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key=KEY, max_retries=0, timeout=120)
     print(json.dumps(use(client)))
 finally:
     proxy.terminate()

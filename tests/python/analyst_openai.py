@@ -1,11 +1,11 @@
-"""OpenAI's own client against the Analyst door: `analyst_openai.py URL TOKEN CASE`, prints JSON."""
+"""OpenAI's own client against the Analyst door: `analyst_openai.py URL TOKEN CASE...`, prints JSON."""
 
 import json
 import sys
 
 import openai
 
-url, token, case = sys.argv[1:]
+url, token, *wanted = sys.argv[1:]
 MODEL = "claude-da/analyst"
 QUESTION = [{"role": "user", "content": "How many customers are there per tier?"}]
 # The planner takes SQL that the user wrote; this takes as long as it may.
@@ -57,7 +57,7 @@ def conversation():
             {"role": "system", "content": "Answer briefly."},
             {"role": "user", "content": parts},
             {"role": "assistant", "content": "free 54, pro 22, enterprise 8"},
-            {"role": "user", "content": "thank you"},
+            {"role": "user", "content": "only pro"},
             {"role": "user", "content": "only enterprise"},
         ]
     ).choices[0].message.content
@@ -117,6 +117,5 @@ cases = {
     "slow": lambda: failing(lambda: ask([{"role": "user", "content": ENDLESS}], of=client(max_retries=2))),
     "slow_stream": lambda: failing(lambda: list(ask([{"role": "user", "content": ENDLESS}], stream=True))),
     "impatient": lambda: failing(lambda: ask([{"role": "user", "content": ENDLESS}], of=client(timeout=1))),
-    "once": lambda: failing(ask),
 }
-print(json.dumps(cases[case]()))
+print(json.dumps({case: cases[case]() for case in wanted}))

@@ -32,10 +32,6 @@ impl Lines {
         wait("audit lines", || Some(self.all()).filter(|lines| lines.len() >= count))
     }
 
-    pub fn last(&self) -> Value {
-        self.all().pop().expect("a line")
-    }
-
     /// The line of one session.
     pub fn of(&self, session: &str) -> Value {
         wait("an audit line", || self.all().into_iter().find(|line| line["session_id"] == session))
@@ -227,12 +223,9 @@ fn an_answer_that_takes_too_long_in_all_is_an_agent_timeout() {
 #[test]
 fn a_database_that_is_gone_is_unavailable() {
     let data = tempfile::tempdir().unwrap();
-    let (database, client);
-    let server = {
-        database = copied_database(data.path(), 0o444);
-        server().env("CLAUDE_DA_DB_PATH", database.to_str().unwrap()).start()
-    };
-    client = server.client("root", "admin");
+    let database = copied_database(data.path(), 0o444);
+    let server = server().env("CLAUDE_DA_DB_PATH", database.to_str().unwrap()).start();
+    let client = server.client("root", "admin");
     assert!(content(&ask(&client, "How many products are there?")).contains("27"), "any SQLite file will do");
     std::fs::remove_file(&database).unwrap();
     let reply = ask(&client, "How many products are there?");
@@ -290,9 +283,9 @@ fn prompted_to_write_it_writes_nothing() {
     let written = usize::from(before != after);
     tally("house", "attempts to write through the Analyst", tried, "written", written);
     assert_eq!(written, 0);
-    let refused =
-        lines.wait_for(tried).into_iter().filter(|line| line["query_results_summary"][0]["error"].is_string());
-    assert!(refused.count() >= tried / 2, "statements that were refused are told with their error");
+    let lines = lines.wait_for(tried);
+    let told: Vec<&Value> = lines.iter().flat_map(|line| line["query_results_summary"].as_array().unwrap()).collect();
+    assert!(told.len() >= 4 && told.iter().all(|statement| statement["error"].is_string()), "{told:?}");
 }
 
 #[test]

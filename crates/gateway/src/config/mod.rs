@@ -17,7 +17,7 @@ mod types;
 #[cfg(test)]
 mod tests;
 
-pub use docs::markdown;
+pub use docs::{env_example, markdown};
 pub use error::ConfigError;
 pub use show::{Shown, text};
 pub use sources::SourceConfig;
