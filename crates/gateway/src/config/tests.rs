@@ -68,7 +68,11 @@ fn the_analysts_variables_have_the_defaults_of_the_specification() {
     assert!(config.audit.file.ends_with("log/audit.jsonl"));
     let wrong =
         [("CLAUDE_DA_INPUT_MAX_CHARS", "abc"), ("CLAUDE_DA_LOG_OUTPUT", "syslog"), ("CLAUDE_DA_LOG_VERBOSE", "loud")];
-    insta::assert_snapshot!(bad("", &wrong), @"");
+    insta::assert_snapshot!(bad("", &wrong), @r"
+    environment CLAUDE_DA_LOG_OUTPUT: `audit.output`: `syslog` is not one of `stdout`, `file`, `both`
+    environment CLAUDE_DA_LOG_VERBOSE: `audit.verbose`: `loud` is not `true` or `false`
+    environment CLAUDE_DA_INPUT_MAX_CHARS: `limits.question_chars`: `abc` is not a whole number from 1 to 1000000
+    ");
 }
 
 #[test]
@@ -111,6 +115,11 @@ fn without_anything_the_defaults_hold() {
     log.level                       info
     log.format                      pretty
     datasets.dir                    datasets
+    analyst.db_path                 demo.db
+    analyst.timeout_seconds         240
+    audit.output                    stdout
+    audit.file                      claude-da-audit.jsonl
+    audit.verbose                   false
     contracts.dir                   contracts
     ledger.path                     ledger.sqlite
     ledger.keep_days                365

@@ -69,10 +69,15 @@ impl Heading {
         Self { id: format!("chatcmpl-{}", session.id), created, model: request.model.clone() }
     }
 
-    pub fn with(&self, object: &str, choices: Value) -> Value {
-        json!({
+    /// `usage` is left out where it is none.
+    pub fn with(&self, object: &str, choices: Value, usage: Option<Value>) -> Value {
+        let mut body = json!({
             "id": self.id, "object": object, "created": self.created, "model": self.model, "choices": choices,
-        })
+        });
+        if let (Some(usage), Some(body)) = (usage, body.as_object_mut()) {
+            body.insert("usage".to_owned(), usage);
+        }
+        body
     }
 }
 
@@ -84,8 +89,7 @@ pub fn usage() -> Value {
 fn whole(session: Session, heading: &Heading, answer: &Answer) -> Response {
     let message = json!({ "role": "assistant", "content": answer.text, "refusal": null });
     let choice = json!({ "index": 0, "message": message, "logprobs": null, "finish_reason": "stop" });
-    let mut completion = heading.with("chat.completion", json!([choice]));
-    completion["usage"] = usage();
+    let completion = heading.with("chat.completion", json!([choice]), Some(usage()));
     let bytes = Bytes::from(completion.to_string());
     let length = HeaderValue::from(bytes.len());
     // The session ends when its answer is on its way.

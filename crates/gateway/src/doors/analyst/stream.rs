@@ -58,11 +58,7 @@ impl Chunks {
 
     /// Whoever asks for usage finds the key in every chunk, null in all but the last.
     fn chunk(&self, choices: Value, usage: Value) -> Chunk {
-        let mut chunk = self.heading.with("chat.completion.chunk", choices);
-        if self.wants_usage {
-            chunk["usage"] = usage;
-        }
-        data(&chunk)
+        data(&self.heading.with("chat.completion.chunk", choices, self.wants_usage.then_some(usage)))
     }
 }
 
