@@ -143,3 +143,22 @@ fn through_litellm(config: &str) {
     assert_eq!(lines[0]["metadata"]["user"], "user-7");
     assert_eq!(lines[0]["metadata"]["actor"], "proxy");
 }
+
+#[test]
+fn litellms_provider_works_in_a_program_of_ones_own() {
+    let (server, lines) = Lines::server(server());
+    let directory = format!("{PROJECT}/integrations/litellm");
+    let seen = script(&python(&["litellm"]), "analyst_provider", &server, "library", &[&directory]);
+    for call in ["acompletion", "astreaming", "completion", "streaming"] {
+        assert!(seen[call].as_str().unwrap().contains("| enterprise | 8 |"), "{call}: {seen}");
+    }
+    assert_eq!(
+        seen["fields"],
+        json!(["finish_reason", "index", "is_finished", "text", "tool_use", "usage"]),
+        "a GenericStreamingChunk"
+    );
+    assert_eq!((&seen["finished"], &seen["indexes"]), (&json!([[false, ""], [true, "stop"]]), &json!([0])));
+    assert_eq!(seen["refused"]["status"], 404, "{}", seen["refused"]);
+    assert!(seen["refused"]["message"].as_str().unwrap().contains("[model_not_found]"));
+    lines.wait_for(6)[..5].iter().for_each(by_tier);
+}
