@@ -116,6 +116,6 @@ cases = {
     "arithmetic": lambda: ask([{"role": "user", "content": "what's 2+2?"}]).choices[0].message.content,
     "slow": lambda: failing(lambda: ask([{"role": "user", "content": ENDLESS}], of=client(max_retries=2))),
     "slow_stream": lambda: failing(lambda: list(ask([{"role": "user", "content": ENDLESS}], stream=True))),
-    "impatient": lambda: failing(lambda: ask([{"role": "user", "content": ENDLESS}], of=client(timeout=1))),
+    "impatient": lambda: failing(lambda: ask([{"role": "user", "content": ENDLESS}], of=client(timeout=5))),
 }
 print(json.dumps({case: cases[case]() for case in wanted}))

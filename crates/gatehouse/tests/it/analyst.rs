@@ -40,7 +40,7 @@ impl Lines {
 
 /// Looks until it is there.
 fn wait<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
-    for _ in 0..2_000 {
+    for _ in 0..6_000 {
         if let Some(found) = look() {
             return found;
         }
@@ -145,8 +145,8 @@ fn no_request_fails_with_its_audit_line() {
     let broken =
         [("file", "/dev/full"), ("file", "/nonexistent/audit.jsonl"), ("both", "/dev/full"), ("stdout", "unused")];
     let mut failed = 0;
+    let data = tempfile::tempdir().unwrap();
     for (output, file) in broken {
-        let data = tempfile::tempdir().unwrap();
         let mut child = closed_stdout(data.path(), output, file);
         let client = Client::new(&child.url).bearer(&child.token);
         for _ in 0..3 {
