@@ -35,6 +35,7 @@ def failing(call):
         return {"status": getattr(error, "status_code", None), "message": str(error)}
 
 
+litellm.suppress_debug_info = True  # it would print advice between our lines
 claude_da.register()
 answer, streamed, raw = asyncio.run(asynchronous())
 print(
