@@ -11,7 +11,7 @@ endif
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 TALLY := $(abspath $(TARGET))/tally
 
-.PHONY: help run build test lint unit page bench fuzz deps duckdb release clean
+.PHONY: help run build test lint unit page bench fuzz deps python duckdb release clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -24,7 +24,7 @@ build: duckdb
 	@echo "building (the first time takes some minutes)"
 	@$(CARGO) build --release --locked -p gatehouse
 
-test: deps duckdb lint unit page ## everything: formatting, lints, unit, integration and browser tests
+test: deps python duckdb lint unit page ## everything: formatting, lints, unit, integration and browser tests
 
 lint: duckdb ## formatting and lints
 	@echo "== formatting"; $(CARGO) fmt --all --check
@@ -55,6 +55,10 @@ fuzz: ## policy against fuzzers, 10 minutes each; needs nightly Rust and cargo-f
 
 deps: ## install missing system packages
 	@scripts/deps
+
+python: ## the Python clients that tests use, into the user's cache (once; some minutes)
+	@scripts/python-deps >/dev/null
+	@scripts/python-deps litellm >/dev/null
 
 duckdb:
 	@scripts/fetch-duckdb

@@ -40,6 +40,7 @@ pub struct Turn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Door {
+    Analyst,
     Chat,
     /// The command line on the machine itself.
     Local,
@@ -48,6 +49,7 @@ pub enum Door {
 impl Door {
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Analyst => "analyst",
             Self::Chat => "chat",
             Self::Local => "local",
         }

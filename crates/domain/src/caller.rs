@@ -13,6 +13,8 @@ pub struct Caller {
     /// Further claims of the token, for `rows` predicates (`$claim`).
     pub claims: BTreeMap<String, String>,
     pub request_id: RequestId,
+    /// Whom the caller says it asks for. Recorded and believed by nobody: it decides nothing.
+    pub end_user: Option<String>,
 }
 
 impl Caller {
@@ -20,7 +22,13 @@ impl Caller {
     pub const ADMIN: &str = "admin";
 
     pub fn new(actor: impl Into<String>, role: impl Into<String>) -> Self {
-        Self { actor: actor.into(), role: role.into(), claims: BTreeMap::new(), request_id: RequestId::new() }
+        Self {
+            actor: actor.into(),
+            role: role.into(),
+            claims: BTreeMap::new(),
+            request_id: RequestId::new(),
+            end_user: None,
+        }
     }
 
     pub fn is_admin(&self) -> bool {

@@ -59,6 +59,8 @@ pub struct Run {
     pub purpose: Purpose,
     pub actor: String,
     pub role: String,
+    /// Whom the actor said it asked for, where its door lets it say so.
+    pub end_user: Option<String>,
     pub dataset_id: String,
     /// The data version that was read (spec 001 calls it `dataset_version_hash`).
     pub dataset_version_hash: Option<String>,

@@ -133,6 +133,12 @@ impl Engines {
         worker.look(async |w| w.try_to_write().await).await
     }
 
+    /// Whether the workers' user could write to this source, if no jail held it.
+    pub fn user_can_write(&self, source: &Source) -> std::io::Result<bool> {
+        let mut writable = source.paths().into_iter().map(|path| self.shared.sandbox.user_can_write(path));
+        writable.try_fold(false, |any, this| Ok(any | this?))
+    }
+
     /// A worker for what is asked on no role's behalf. It is not used again.
     async fn nobodys(&self, source: &Source) -> Result<(OwnedSemaphorePermit, Killing), Fault> {
         let turn = self.turn().await?;

@@ -1,10 +1,13 @@
 //! The datasets that Chat offers: those of `registry.json`, and the sources of the configuration.
 
-use crate::config::{Config, SourceConfig};
+use crate::config::{Analyst, Config, SourceConfig};
 use engines::{FileTable, Source, SourceKind};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
+
+/// The dataset that the Analyst's database becomes, where it is not one already.
+const ANALYST: &str = "analyst";
 
 #[derive(Debug, Clone)]
 pub struct Dataset {
@@ -19,6 +22,8 @@ pub struct Dataset {
 #[derive(Debug, Default)]
 pub struct Datasets {
     by_id: BTreeMap<String, Dataset>,
+    /// The one that the Analyst answers from.
+    analysts: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -55,6 +60,14 @@ struct EntryFile {
     table: Option<String>,
 }
 
+impl Dataset {
+    /// A source that says nothing about itself.
+    fn of(source: Source) -> Self {
+        let name = source.name.clone();
+        Self { id: name.clone(), name, description: String::new(), prompts: Vec::new(), source }
+    }
+}
+
 impl Datasets {
     pub fn load(config: &Config) -> Result<Self, Vec<String>> {
         let mut problems = Vec::new();
@@ -73,19 +86,14 @@ impl Datasets {
         for source in &config.sources {
             datasets.add(from_config(source), &mut problems);
         }
+        datasets.add_analysts(&config.analyst.db_path, &config.data, &mut problems);
         if problems.is_empty() { Ok(datasets) } else { Err(problems) }
     }
 
     /// The one dataset of a command that was given a file instead of a name.
     pub fn only(source: Source) -> Self {
-        let dataset = Dataset {
-            id: source.name.clone(),
-            name: source.name.clone(),
-            description: String::new(),
-            prompts: Vec::new(),
-            source,
-        };
-        Self { by_id: BTreeMap::from([(dataset.id.clone(), dataset)]) }
+        let dataset = Dataset::of(source);
+        Self { by_id: BTreeMap::from([(dataset.id.clone(), dataset)]), analysts: None }
     }
 
     pub fn get(&self, id: &str) -> Option<&Dataset> {
@@ -94,6 +102,36 @@ impl Datasets {
 
     pub fn iter(&self) -> impl Iterator<Item = &Dataset> {
         self.by_id.values()
+    }
+
+    /// The database behind `claude-da/analyst`, if there is one.
+    pub fn analysts(&self) -> Option<&Dataset> {
+        self.get(self.analysts.as_deref()?)
+    }
+
+    /// One that is a dataset already keeps its id, and with it its contracts; another becomes the dataset `analyst`.
+    fn add_analysts(&mut self, path: &Path, data: &Path, problems: &mut Vec<String>) {
+        let real = match path.canonicalize() {
+            Ok(real) => real,
+            // Only `--demo` brings one without being asked.
+            Err(_) if path == data.join(Analyst::USUAL_NAME) => return,
+            Err(error) => {
+                let hint = "hint: `analyst.db_path` (`CLAUDE_DA_DB_PATH`) names a SQLite file";
+                problems.push(format!("the analyst's database `{}` cannot be read: {error} ({hint})", path.display()));
+                return;
+            }
+        };
+        let is_it =
+            |d: &&Dataset| matches!(&d.source.kind, SourceKind::Sqlite(p) if p.canonicalize().is_ok_and(|p| p == real));
+        let known = self.iter().find(is_it).map(|dataset| dataset.id.clone());
+        let id = known.unwrap_or_else(|| {
+            let source = Source { name: ANALYST.to_owned(), kind: SourceKind::Sqlite(path.to_owned()) };
+            let description = "The database that the Analyst answers from.".to_owned();
+            let dataset = Dataset { name: "Analyst".to_owned(), description, ..Dataset::of(source) };
+            self.add(dataset, problems);
+            ANALYST.to_owned()
+        });
+        self.analysts = Some(id);
     }
 
     fn add(&mut self, dataset: Dataset, problems: &mut Vec<String>) {

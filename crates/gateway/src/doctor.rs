@@ -124,10 +124,23 @@ fn read_only(dataset: &Dataset, tables: usize) -> Finding {
     }
 }
 
+/// The Analyst's database must be read-only for the workers' user also without a jail: the server would not start.
+fn analysts(house: &House, dataset: &Dataset) -> Option<Finding> {
+    house.datasets.analysts().filter(|its| its.id == dataset.id)?;
+    Some(match house.engines.user_can_write(&dataset.source) {
+        Ok(false) => {
+            finding("analyst", Verdict::Ok, format!("answers from `{}`, which workers could not write", dataset.id))
+        }
+        Ok(true) => finding("analyst", Verdict::Fail, format!("`{}` is not read-only: chmod a-w its file", dataset.id)),
+        Err(error) => finding("analyst", Verdict::Fail, format!("`{}` cannot be tried: {error}", dataset.id)),
+    })
+}
+
 /// Opens each source in its sandbox, and tries to write to it: that must fail.
 async fn sources(house: &Arc<House>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for dataset in house.datasets.iter() {
+        findings.extend(analysts(house, dataset));
         findings.push(match house.schema(dataset).await {
             Err(fault) => finding("source", Verdict::Fail, format!("`{}`: {fault} (hint: {})", dataset.id, fault.hint)),
             Ok(schema) => match house.engines.prove_read_only(&dataset.source).await {

@@ -1,6 +1,7 @@
 //! The house: everything that requests share.
 
 use crate::active::Active;
+use crate::audit_lines::AuditLines;
 use crate::config::Config;
 use crate::contracts::Contracts;
 use crate::datasets::{Dataset, Datasets};
@@ -29,6 +30,8 @@ pub struct House {
     pub engines: Engines,
     pub contracts: Contracts,
     pub datasets: Datasets,
+    /// The Analyst's audit, besides the ledger.
+    pub audit_lines: AuditLines,
     /// What each source was found to hold.
     schemas: Mutex<HashMap<String, Arc<SourceSchema>>>,
     pub planning: Planning,
@@ -82,6 +85,7 @@ impl House {
             engines,
             contracts: Contracts::open(&config.contracts_dir).map_err(CannotOpen)?,
             datasets,
+            audit_lines: AuditLines::new(&config.audit).map_err(|e| format!("no thread for the audit lines: {e}"))?,
             schemas: Mutex::default(),
             planning: Planning::new(config.planner),
             turns: Turns::new(config.engines.concurrency, config.engines.queue),

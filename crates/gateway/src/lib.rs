@@ -6,6 +6,7 @@
 mod active;
 mod answer;
 mod aside;
+mod audit_lines;
 mod chart;
 pub mod config;
 mod connections;
@@ -25,6 +26,7 @@ mod serve;
 pub mod tools;
 mod turns;
 
+pub use audit_lines::AuditLines;
 pub use house::{CannotOpen, House, open_sandbox};
 pub use path::{Reply, Walk};
 pub use planning::Planned;

@@ -239,6 +239,7 @@ fn begin(caller: &Caller, ask: &Ask, watch: &Watch, policy_fingerprint: &str) ->
         purpose: ask.purpose,
         actor: caller.actor.clone(),
         role: caller.role.clone(),
+        end_user: caller.end_user.clone(),
         dataset_id: ask.source.clone(),
         dataset_version_hash: None,
         question: match &ask.wish {

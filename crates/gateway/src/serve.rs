@@ -2,6 +2,7 @@
 
 use crate::House;
 use crate::connections::Connections;
+use crate::doors::analyst;
 use crate::house::{CannotOpen, keep_house};
 use crate::http::router::router;
 use axum_server::Handle;
@@ -28,6 +29,8 @@ pub struct Serving {
 
 /// Binds the address and begins to answer.
 pub async fn serve(house: Arc<House>) -> Result<Serving, CannotOpen> {
+    analyst::examine(&house).await?;
+    house.audit_lines.reopen();
     let listener = bind(house.config.server.listen)?;
     let address = listener.local_addr().map_err(|e| e.to_string())?;
     let _ = house.port.set(address.port());
@@ -116,6 +119,7 @@ impl Serving {
         if tokio::time::timeout(LAST_WORDS, self.server).await.is_err() {
             self.handle.shutdown();
         }
+        house.audit_lines.flush(LAST_WORDS);
         if let Err(error) = house.ledger.append(AuditEvent::new("server.stopped")).await {
             tracing::error!(%error, "the stop cannot be recorded");
         }

@@ -52,6 +52,7 @@ impl Capsule {
             ("sandbox_tier", optional(run.sandbox_tier.as_ref())),
             ("unenforced_json", json(&run.unenforced)?),
             ("cost_usd", run.cost_usd.map_or(Value::Null, real)),
+            ("end_user", optional(run.end_user.as_ref())),
         ];
         Ok(Self { run_id: run.run_id, columns })
     }
@@ -141,6 +142,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Run, LedgerError> {
         purpose: row.word("purpose")?,
         actor: row.get("actor")?,
         role: row.get("role")?,
+        end_user: row.get("end_user")?,
         dataset_id: row.get("dataset_id")?,
         dataset_version_hash: row.get("dataset_version_hash")?,
         question: row.get("question")?,

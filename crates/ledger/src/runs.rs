@@ -93,7 +93,7 @@ const LIGHT: &str = "run_id, created_at, dataset_id, dataset_version_hash, quest
     compiled_sql, status, NULL AS result_json, error_json, exec_time_ms, session_id, thread_id, request_id, door, \
     purpose, actor, role, reading, planner, sql_text, params_json, proposal_hash, policy_fingerprint, contracts_json, \
     filtered_by_json, assistant_message, clarification_json, plan_ms, check_ms, run_ms, sandbox_tier, \
-    unenforced_json, cost_usd";
+    unenforced_json, cost_usd, end_user";
 
 pub(crate) fn one(conn: &Connection, id: RunId) -> Result<Option<Run>, LedgerError> {
     let mut statement = conn.prepare_cached("SELECT * FROM run_capsules WHERE run_id = ?1")?;

@@ -31,6 +31,7 @@ async fn a_run_comes_back_as_it_was() {
         thread_id: Some(ThreadId::new()),
         exec_time_ms: None,
         cost_usd: Some(f64::NAN),
+        end_user: None,
         ..run("bob", "drop it")
     };
     for run in [&full, &bare] {

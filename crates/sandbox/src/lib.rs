@@ -32,6 +32,7 @@ mod scratch;
 mod spawn;
 mod spec;
 mod stage;
+mod write_probe;
 
 pub use cgroup::Weight;
 pub use container::Container;

@@ -2,7 +2,7 @@
 
 mod bwrap;
 mod docker;
-mod drop_privileges;
+pub(crate) mod drop_privileges;
 mod filesystem;
 mod process;
 mod staging;

@@ -27,7 +27,7 @@ pub async fn run(serve: Serve) -> Result<ExitCode, Problem> {
     let serving = gateway::serve(house.clone()).await?;
     print::line(format!("ready {}", serving.url()));
     welcome(&house, &serving, serve.demo).await?;
-    wait_for_signal().await?;
+    wait_for_signal(&house).await?;
     tracing::info!("stopping");
     serving.stop().await;
     Ok(ExitCode::SUCCESS)
@@ -53,12 +53,16 @@ async fn welcome(house: &House, serving: &Serving, demo: bool) -> Result<(), Pro
     Ok(())
 }
 
-async fn wait_for_signal() -> Result<(), Problem> {
+/// Until it is to stop. A hangup is how rotations say that the file of the audit lines has moved.
+async fn wait_for_signal(house: &House) -> Result<(), Problem> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+    let mut hangup = signal(SignalKind::hangup())?;
+    loop {
+        tokio::select! {
+            _ = terminate.recv() => return Ok(()),
+            _ = interrupt.recv() => return Ok(()),
+            _ = hangup.recv() => house.audit_lines.reopen(),
+        }
     }
-    Ok(())
 }

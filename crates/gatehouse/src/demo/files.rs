@@ -37,3 +37,11 @@ pub fn directory(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)?;
     fs::set_permissions(path, Permissions::from_mode(0o755))
 }
+
+/// Another name for a file, relative to where the name is; one that is there already stays.
+pub fn link(target: &Path, name: &Path) -> io::Result<()> {
+    match std::os::unix::fs::symlink(target, name) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => other,
+    }
+}

@@ -19,7 +19,7 @@ mod golden;
 mod tests;
 
 use energy::Energy;
-use files::{directory, place_bytes};
+use files::{directory, link, place_bytes};
 use sales::Sales;
 use shop::Shop;
 use std::fs;
@@ -28,7 +28,7 @@ use std::path::Path;
 use support::Support;
 
 /// Raised whenever the data or the registry changes, so that older copies are replaced.
-const VERSION: &str = "1\n";
+const VERSION: &str = "2\n";
 const REGISTRY: &str = include_str!("../../../../demo/registry.json");
 
 macro_rules! contracts {
@@ -50,7 +50,8 @@ const CONTRACTS: [(&str, &str); 11] = contracts![
     "tickets.yaml",
 ];
 
-/// Puts the demo under `dir`: `datasets/registry.json`, `datasets/<id>/…` and `contracts/*.yaml`.
+/// Puts the demo under `dir`: `datasets/registry.json`, `datasets/<id>/…`, `contracts/*.yaml`, and as `demo.db` the
+/// database of `shop`, which is where the Analyst looks for one.
 ///
 /// Does nothing where this version already is. Contracts that are there stay as they are: they may
 /// have been edited.
@@ -70,6 +71,7 @@ pub fn write(dir: &Path) -> io::Result<()> {
     Energy::generate().write(&datasets.join("energy"))?;
     Shop::generate().write(&datasets.join("shop"))?;
     place_bytes(&datasets.join("registry.json"), REGISTRY.as_bytes())?;
+    link(Path::new("datasets/shop/shop.sqlite"), &dir.join("demo.db"))?;
     // Last: only a demo that is whole carries the stamp.
     place_bytes(&stamp, VERSION.as_bytes())
 }

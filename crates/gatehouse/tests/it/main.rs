@@ -9,6 +9,8 @@
     reason = "a test that fails should say so at once"
 )]
 
+mod analyst;
+mod analyst_clients;
 mod callers;
 mod support;
 

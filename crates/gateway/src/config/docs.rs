@@ -40,6 +40,25 @@ tables = { visits = \"visits.parquet\", pages = \"pages.csv\" }
 |---|---|
 ";
 
+const ENVIRONMENT: &str = "\
+# Every setting as an environment variable, with its default. Copy this to `.env`, uncomment what you change, and load it
+# before the start: set -a; . ./.env; set +a
+#
+# Where a specification has a name of its own for a variable, it stands here; GATEHOUSE_… names work too (docs/SETTINGS.md).
+# Secrets belong in here or in a secret store: never in gatehouse.toml, and never on a command line.
+";
+
+/// `.env.example`: each setting by the name that people know it by.
+pub fn env_example() -> String {
+    let mut page = ENVIRONMENT.to_owned();
+    for setting in SETTINGS {
+        let names = setting.variables();
+        let name = names.get(1).or(names.first()).map_or("", String::as_str);
+        page.push_str(&format!("\n# {}\n#{name}={}\n", setting.doc.replace('`', "'"), setting.default));
+    }
+    page
+}
+
 /// The page that documents every setting.
 pub fn markdown() -> String {
     let mut page = INTRODUCTION.to_owned();

@@ -17,11 +17,11 @@ mod types;
 #[cfg(test)]
 mod tests;
 
-pub use docs::markdown;
+pub use docs::{env_example, markdown};
 pub use error::ConfigError;
 pub use show::{Shown, text};
 pub use sources::SourceConfig;
-pub use types::{Config, Ledger, Log, LogFormat, PlannerChoice, Rate, Server, Tls};
+pub use types::{Analyst, Audit, AuditOutput, Config, Ledger, Log, LogFormat, PlannerChoice, Rate, Server, Tls};
 
 use error::Problems;
 use file::File;

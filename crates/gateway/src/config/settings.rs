@@ -1,7 +1,7 @@
 //! The table of settings. Everything else in this module follows from it.
 
 use super::given::Given;
-use super::types::{Config, LogFormat, PlannerChoice};
+use super::types::{Analyst, AuditOutput, Config, LogFormat, PlannerChoice};
 use std::num::NonZeroU32;
 use tracing::Level;
 
@@ -84,6 +84,24 @@ pub static SETTINGS: &[Setting] = &[
         "Directory of the datasets and their `registry.json`.",
         |c, g| g.path(&c.data).map(|v| c.datasets_dir = v)).alias(&["DATASETS_DIR"]),
 
+    setting("analyst.db_path", Analyst::USUAL_NAME,
+        "The SQLite database of the model `claude-da/analyst`; may be one that is a dataset too. The server does not start \
+         if it is writable for workers, or is set and cannot be read.",
+        |c, g| g.path(&c.data).map(|v| c.analyst.db_path = v)).alias(&["CLAUDE_DA_DB_PATH"]),
+    setting("analyst.timeout_seconds", "240",
+        "Seconds that one request of the Analyst may take in all.",
+        |c, g| g.seconds(1..=3600).map(|v| c.analyst.timeout = v)),
+
+    setting("audit.output", "stdout",
+        "Where the Analyst's audit lines go: `stdout`, `file` or `both`.",
+        |c, g| g.one_of(AUDIT_OUTPUTS).map(|v| c.audit.output = v)).alias(&["CLAUDE_DA_LOG_OUTPUT"]),
+    setting("audit.file", "claude-da-audit.jsonl",
+        "The file of the audit lines, JSON Lines, opened anew on SIGHUP.",
+        |c, g| g.path(&c.data).map(|v| c.audit.file = v)).alias(&["CLAUDE_DA_LOG_FILE"]),
+    setting("audit.verbose", "false",
+        "Whole results in audit lines, instead of row counts and column names.",
+        |c, g| g.switch().map(|v| c.audit.verbose = v)).alias(&["CLAUDE_DA_LOG_VERBOSE"]),
+
     setting("contracts.dir", "contracts",
         "Directory of the contracts, one YAML file a resource.",
         |c, g| g.path(&c.data).map(|v| c.contracts_dir = v)),
@@ -115,7 +133,7 @@ pub static SETTINGS: &[Setting] = &[
         |c, g| rate(g).map(|v| c.requests.burst = v)),
     setting("limits.question_chars", "10000",
         "The longest question, in characters.",
-        |c, g| g.number(1..=1_000_000).map(|v| c.question_chars = v)),
+        |c, g| g.number(1..=1_000_000).map(|v| c.question_chars = v)).alias(&["CLAUDE_DA_INPUT_MAX_CHARS"]),
 
     setting("engines.concurrency", "4",
         "Statements that run at the same time; others wait.",
@@ -155,6 +173,9 @@ pub static SETTINGS: &[Setting] = &[
         "A container image to run workers in, by Docker, instead of the native sandbox. It must hold this program.",
         |c, g| image(g).map(|v| c.sandbox_image = Some(v))).alias(&["RUNNER_IMAGE"]),
 ];
+
+const AUDIT_OUTPUTS: &[(&str, AuditOutput)] =
+    &[("stdout", AuditOutput::Stdout), ("file", AuditOutput::File), ("both", AuditOutput::Both)];
 
 const LEVELS: &[(&str, Level)] = &[
     ("error", Level::ERROR),

@@ -35,12 +35,44 @@ fn lines(errors: &[ConfigError], dir: &TempDir) -> String {
 
 #[test]
 fn the_page_of_settings_is_current() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/SETTINGS.md");
-    if std::env::var_os("UPDATE_SETTINGS").is_some() {
-        std::fs::write(path, markdown()).unwrap();
+    for (file, wanted) in [("docs/SETTINGS.md", markdown()), (".env.example", env_example())] {
+        let path = format!("{}/../../{file}", env!("CARGO_MANIFEST_DIR"));
+        if std::env::var_os("UPDATE_SETTINGS").is_some() {
+            std::fs::write(&path, &wanted).unwrap();
+        }
+        let page = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(page == wanted, "{file} differs from the table: run this test with UPDATE_SETTINGS=1");
     }
-    let page = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(page == markdown(), "docs/SETTINGS.md differs from the table: run this test with UPDATE_SETTINGS=1");
+}
+
+/// The variables of spec 000 AC-07.1 that are settled here, and their defaults.
+#[test]
+fn the_analysts_variables_have_the_defaults_of_the_specification() {
+    let (loaded, dir) = load_with("", &[], |_| {});
+    let config = loaded.unwrap().0;
+    assert_eq!(config.analyst.db_path, dir.path().join("demo.db"));
+    assert_eq!(config.analyst.timeout, Duration::from_secs(240));
+    assert_eq!(config.question_chars, 10_000);
+    assert_eq!((config.audit.output, config.audit.verbose), (AuditOutput::Stdout, false));
+    assert_eq!(config.audit.file, dir.path().join("claude-da-audit.jsonl"));
+    let said = [
+        ("CLAUDE_DA_DB_PATH", "/srv/shop.db"),
+        ("CLAUDE_DA_INPUT_MAX_CHARS", "500"),
+        ("CLAUDE_DA_LOG_OUTPUT", "Both"),
+        ("CLAUDE_DA_LOG_FILE", "./log/audit.jsonl"),
+        ("CLAUDE_DA_LOG_VERBOSE", "true"),
+    ];
+    let config = good("", &said);
+    assert_eq!((config.analyst.db_path, config.question_chars), ("/srv/shop.db".into(), 500));
+    assert_eq!((config.audit.output, config.audit.verbose), (AuditOutput::Both, true));
+    assert!(config.audit.file.ends_with("log/audit.jsonl"));
+    let wrong =
+        [("CLAUDE_DA_INPUT_MAX_CHARS", "abc"), ("CLAUDE_DA_LOG_OUTPUT", "syslog"), ("CLAUDE_DA_LOG_VERBOSE", "loud")];
+    insta::assert_snapshot!(bad("", &wrong), @r"
+    environment CLAUDE_DA_LOG_OUTPUT: `audit.output`: `syslog` is not one of `stdout`, `file`, `both`
+    environment CLAUDE_DA_LOG_VERBOSE: `audit.verbose`: `loud` is not `true` or `false`
+    environment CLAUDE_DA_INPUT_MAX_CHARS: `limits.question_chars`: `abc` is not a whole number from 1 to 1000000
+    ");
 }
 
 #[test]
@@ -83,6 +115,11 @@ fn without_anything_the_defaults_hold() {
     log.level                       info
     log.format                      pretty
     datasets.dir                    datasets
+    analyst.db_path                 demo.db
+    analyst.timeout_seconds         240
+    audit.output                    stdout
+    audit.file                      claude-da-audit.jsonl
+    audit.verbose                   false
     contracts.dir                   contracts
     ledger.path                     ledger.sqlite
     ledger.keep_days                365

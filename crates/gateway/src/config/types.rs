@@ -18,6 +18,8 @@ pub struct Config {
     pub planner: PlannerChoice,
     pub datasets_dir: PathBuf,
     pub contracts_dir: PathBuf,
+    pub analyst: Analyst,
+    pub audit: Audit,
     pub ledger: Ledger,
     /// Of one statement.
     pub limits: Limits,
@@ -71,6 +73,36 @@ pub enum PlannerChoice {
     Offline,
 }
 
+/// The door of spec 000.
+#[derive(Debug, Clone)]
+pub struct Analyst {
+    /// The database behind `claude-da/analyst`. It need not exist where nobody named it.
+    pub db_path: PathBuf,
+    /// For one request in all.
+    pub timeout: Duration,
+}
+
+impl Analyst {
+    /// What `db_path` is when nobody says otherwise.
+    pub const USUAL_NAME: &str = "demo.db";
+}
+
+/// The JSON lines of spec 000 §REQ-06.
+#[derive(Debug, Clone)]
+pub struct Audit {
+    pub output: AuditOutput,
+    pub file: PathBuf,
+    /// Whole results instead of summaries.
+    pub verbose: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AuditOutput {
+    Stdout,
+    File,
+    Both,
+}
+
 #[derive(Debug, Clone)]
 pub struct Ledger {
     pub path: PathBuf,
@@ -104,6 +136,8 @@ impl Config {
             planner: PlannerChoice::Auto,
             datasets_dir: PathBuf::new(),
             contracts_dir: PathBuf::new(),
+            analyst: Analyst { db_path: PathBuf::new(), timeout: Duration::ZERO },
+            audit: Audit { output: AuditOutput::Stdout, file: PathBuf::new(), verbose: false },
             ledger: Ledger { path: PathBuf::new(), keep_days: 0, head_interval: Duration::ZERO },
             limits: Limits { rows: 0, bytes: 0, seconds: 0 },
             requests: Rate { per_second: NonZeroU32::MIN, burst: NonZeroU32::MIN },

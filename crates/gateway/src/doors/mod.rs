@@ -1,4 +1,5 @@
 //! The doors. Each translates its own wire format to an `Ask` and a reply back; none decides.
 
 pub mod admin;
+pub mod analyst;
 pub mod chat;

@@ -39,11 +39,12 @@ async fn identify(house: &House, parts: &Parts, request_id: RequestId) -> Result
     if let Some(secret) = bearer(headers)? {
         let token = house.ledger.authenticate(secret);
         let token = house.prove(from, secret, token, "the token is unknown, expired or revoked").await?;
-        return Ok(Caller { actor: token.actor, role: token.role, claims: token.claims, request_id });
+        return Ok(Caller { actor: token.actor, role: token.role, claims: token.claims, request_id, end_user: None });
     }
     if let Some(secret) = cookie(house, headers) {
         let identity = house.prove(from, secret, house.ledger.session(secret), "the session has ended").await?;
-        return Ok(Caller { actor: identity.actor, role: identity.role, claims: BTreeMap::new(), request_id });
+        let claims = BTreeMap::new();
+        return Ok(Caller { actor: identity.actor, role: identity.role, claims, request_id, end_user: None });
     }
     Err(refused("no token was sent"))
 }

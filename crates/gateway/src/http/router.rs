@@ -2,7 +2,7 @@
 
 use super::{health, page, session, threshold};
 use crate::House;
-use crate::doors::{admin, chat};
+use crate::doors::{admin, analyst, chat};
 use crate::tools;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -42,6 +42,10 @@ pub fn router(house: Arc<House>) -> Router {
         .route("/runs/{id}",             get(chat::runs::show).delete(chat::runs::cancel))
         .route("/runs/{id}/events",      get(chat::stream::resume))
         .route("/runs/{id}/sql",         get(chat::runs::sql))
+        // Analyst
+        .route("/v1/chat/completions",   post(analyst::completions))
+        .route("/v1/models",             get(analyst::models))
+        .route("/v1/models/{*id}",       get(analyst::model))
         // for agents and their makers
         .route("/tools",                 get(tools::list))
         .route("/tools/{name}",          post(tools::call_over_http))

@@ -4,6 +4,7 @@
 use super::HttpFault;
 use super::error::{Body, error_json};
 use crate::House;
+use crate::doors::analyst::envelope;
 use crate::metrics::RequestLabels;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
@@ -58,6 +59,7 @@ pub async fn cross(State(house): State<Arc<House>>, mut request: Request, next: 
     request.extensions_mut().insert(KnownId(id.clone()));
     let route = request.extensions().get::<MatchedPath>().map_or("other", MatchedPath::as_str).to_owned();
     let method = method_label(request.method());
+    let openai = envelope::is_at(request.uri().path());
     let response = match house.own_ground(&request) {
         Ok(()) => next.run(request).instrument(tracing::info_span!("request", request_id = %id)).await,
         Err(fault) => fault.into_response(),
@@ -65,7 +67,7 @@ pub async fn cross(State(house): State<Arc<House>>, mut request: Request, next: 
     if response.status() == StatusCode::TOO_MANY_REQUESTS {
         house.hold_back().await;
     }
-    let response = dress(response, &id);
+    let response = dress(response, &id, openai);
     house.metrics.answered(RequestLabels { route, method, status: response.status().as_u16() });
     response
 }
@@ -80,11 +82,16 @@ fn method_label(method: &Method) -> &'static str {
     }
 }
 
-/// Writes the envelope of a fault and the headers of every reply.
-fn dress(mut response: Response, id: &RequestId) -> Response {
+/// Writes the envelope of a fault, the Analyst's or the open one, and the headers of every reply.
+fn dress(mut response: Response, id: &RequestId, openai: bool) -> Response {
     if let Some(Body(fault)) = response.extensions_mut().remove::<Body>() {
-        let body = json!({ "error": error_json(&fault), "request_id": id });
         let (mut parts, _) = response.into_parts();
+        let body = if openai {
+            envelope::add_headers(&fault, &mut parts.headers);
+            envelope::body(&fault)
+        } else {
+            json!({ "error": error_json(&fault), "request_id": id })
+        };
         parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         response = Response::from_parts(parts, axum::body::Body::from(body.to_string()));
     }

@@ -90,6 +90,7 @@ pub fn run(actor: &str, question: &str) -> Run {
         purpose: Purpose::Answer,
         actor: actor.into(),
         role: "analyst".into(),
+        end_user: Some("user-7".into()),
         dataset_id: "sales".into(),
         dataset_version_hash: Some("v1".into()),
         question: Some(question.into()),

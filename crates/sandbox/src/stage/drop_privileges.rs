@@ -6,9 +6,9 @@ use rustix::process::{Gid, Uid};
 use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 use std::io;
 
-/// This process has one thread, so what is set for the thread is set for the process. Leaving uid 0
-/// in all three places also empties the capability sets.
-pub(super) fn to(account: &Account) -> io::Result<()> {
+/// It is the thread that changes: a stage is a process with one thread. Leaving uid 0 in all three
+/// places also empties the capability sets.
+pub(crate) fn to(account: &Account) -> io::Result<()> {
     let (uid, gid) = (Uid::from_raw(account.uid), Gid::from_raw(account.gid));
     rustix::thread::set_keep_capabilities(false)?;
     set_thread_groups(&[])?;
