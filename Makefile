@@ -10,7 +10,7 @@ endif
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 TALLY := $(abspath $(TARGET))/tally
 
-.PHONY: help run build test lint unit bench deps duckdb release clean
+.PHONY: help run build test lint unit bench deps python duckdb release clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -23,7 +23,7 @@ build: duckdb
 	@echo "building (the first time takes some minutes)"
 	@$(CARGO) build --release --locked -p gatehouse
 
-test: deps duckdb lint unit ## everything: formatting, lints, unit and integration tests
+test: deps python duckdb lint unit ## everything: formatting, lints, unit and integration tests
 
 lint: duckdb ## formatting and lints
 	@echo "== formatting"; $(CARGO) fmt --all --check
@@ -39,6 +39,9 @@ bench: deps duckdb ## figures, as ratios measured in one run
 
 deps: ## install missing system packages
 	@scripts/deps
+
+python:
+	@scripts/python-deps >/dev/null
 
 duckdb:
 	@scripts/fetch-duckdb
