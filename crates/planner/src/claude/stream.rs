@@ -142,6 +142,8 @@ impl Reader {
                 }
             }
         }
+        // There is nothing to go on from.
+        let stop = if content.is_empty() && stop == Stop::Paused { Stop::End } else { stop };
         Ok(Reply { echo: json!({"role": "assistant", "content": content}), calls, stop })
     }
 

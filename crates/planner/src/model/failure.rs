@@ -51,12 +51,16 @@ impl Failure {
     }
 }
 
-/// An answer that is an error from the start: `headers` are those that say something about trying again.
+/// Codes that come with a 429, though no waiting helps.
+const OUT_OF_MONEY: [&str; 2] = ["enforced_spend_limit_reached", "insufficient_quota"];
+
+/// An answer that is an error from the start; two headers say something about trying again.
 pub(crate) fn api_failure(status: u16, retry_after: Option<&str>, should_retry: Option<&str>, body: &str) -> Failure {
     let error = serde_json::from_str::<Value>(body).unwrap_or_default();
     let said = error.pointer("/error/message").and_then(Value::as_str).unwrap_or(body);
     tracing::warn!(status, said = said.chars().take(300).collect::<String>(), "the model's server refused");
-    if error.pointer("/error/details/error_code").and_then(Value::as_str) == Some("enforced_spend_limit_reached") {
+    let codes = ["/error/details/error_code", "/error/code"].map(|at| error.pointer(at).and_then(Value::as_str));
+    if codes.iter().flatten().any(|code| OUT_OF_MONEY.contains(code)) {
         return Failure::never(
             Kind::Unavailable,
             "model.spend_limit",

@@ -16,6 +16,7 @@ use http::{Request, Responder};
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -41,6 +42,8 @@ struct State {
     requests: Mutex<Vec<Recorded>>,
     /// What was thought before each tool call, which must come back as it was.
     thoughts: Mutex<HashMap<String, Vec<Value>>>,
+    /// Whether the last reply was a pause: only then may a conversation end in the model's own words.
+    paused: AtomicBool,
     /// When each stream's first text went out.
     first_texts: Mutex<Vec<Instant>>,
     departures: Mutex<usize>,
@@ -73,6 +76,7 @@ impl Messages {
             script: Mutex::new(script),
             requests: Mutex::default(),
             thoughts: Mutex::default(),
+            paused: AtomicBool::default(),
             first_texts: Mutex::default(),
             departures: Mutex::default(),
             departed: Condvar::new(),
@@ -114,7 +118,7 @@ impl State {
         let body: Value = serde_json::from_slice(&body).unwrap_or_default();
         let request = Recorded { path, headers, body };
         lock(&self.requests).push(request.clone());
-        let checked = rules::check(&request, &lock(&self.thoughts));
+        let checked = rules::check(&request, &lock(&self.thoughts), self.paused.load(Relaxed));
         let reply = match checked {
             Ok(()) => self.next(&request),
             Err((status, message)) => Reply::error(status, &message),
@@ -136,6 +140,7 @@ impl State {
         match reply.expected().filter(|text| !last.contains(*text)) {
             Some(text) => Reply::error(400, &format!("the script expected `{text}`, not {last}")),
             None => {
+                self.paused.store(reply.stop_reason() == "pause_turn", Relaxed);
                 let mut thoughts = lock(&self.thoughts);
                 reply.tool_ids().for_each(|id| drop(thoughts.insert(id, claude::thoughts(&reply))));
                 reply

@@ -27,14 +27,21 @@ const FIELDS: [&str; 17] = [
     "container",
 ];
 
-pub(super) fn check(request: &Recorded, thoughts: &HashMap<String, Vec<Value>>) -> Result<(), Refused> {
+pub(super) fn check(request: &Recorded, thoughts: &HashMap<String, Vec<Value>>, paused: bool) -> Result<(), Refused> {
     let header = |name: &str| request.headers.get(name).map(String::as_str).unwrap_or_default();
     let bearer = header("authorization").strip_prefix("Bearer ").unwrap_or_default();
     if header("x-api-key") != Messages::KEY && bearer != Messages::KEY {
         return Err((401, "invalid x-api-key".into()));
     }
     match request.path.as_str() {
-        "/v1/messages" => check_message(header("anthropic-version"), &request.body, thoughts),
+        "/v1/messages" => {
+            check_message(header("anthropic-version"), &request.body)?;
+            let messages = request.body["messages"].as_array().filter(|m| !m.is_empty());
+            let messages = messages.ok_or((400, "messages: at least one message is required".to_owned()))?;
+            let asked = paused || messages.last().is_some_and(|m| m["role"] == "user");
+            refuse_unless(asked, "messages: prefill is not supported")?;
+            check_turns(messages, thoughts)
+        }
         "/v1/chat/completions" => refuse_unless(request.body["messages"].is_array(), "messages: field required"),
         path => Err((404, format!("there is no `{path}`"))),
     }
@@ -44,7 +51,7 @@ fn refuse_unless(fine: bool, message: &str) -> Result<(), Refused> {
     if fine { Ok(()) } else { Err((400, message.into())) }
 }
 
-fn check_message(version: &str, body: &Value, thoughts: &HashMap<String, Vec<Value>>) -> Result<(), Refused> {
+fn check_message(version: &str, body: &Value) -> Result<(), Refused> {
     refuse_unless([NEW_VERSION, "2023-06-01"].contains(&version), "anthropic-version: not a version")?;
     let fields = body.as_object().ok_or((400, "the body is not a JSON object".to_owned()))?;
     for name in fields.keys() {
@@ -57,11 +64,7 @@ fn check_message(version: &str, body: &Value, thoughts: &HashMap<String, Vec<Val
     let forced = ["any", "tool"].contains(&body["tool_choice"]["type"].as_str().unwrap_or_default());
     refuse_unless(!(forced && model.contains("5-5")), "tool_choice: this model does not support forced tool use")?;
     refuse_unless(body.to_string().matches("\"cache_control\":").count() <= 4, "cache_control: at most 4 blocks")?;
-    let messages = body["messages"].as_array().filter(|m| !m.is_empty());
-    let messages = messages.ok_or((400, "messages: at least one message is required".to_owned()))?;
-    refuse_unless(messages.last().is_some_and(|m| m["role"] == "user"), "messages: prefill is not supported")?;
-    check_system(&body["system"])?;
-    check_turns(messages, thoughts)
+    check_system(&body["system"])
 }
 
 fn check_system(system: &Value) -> Result<(), Refused> {
