@@ -5,9 +5,11 @@ mod claude;
 mod model;
 pub mod offline;
 mod openai;
+mod placeholders;
 mod prices;
 pub mod prompt;
 
 pub use agent::{Agent, Answer, Caps, Ending, Event, Finished, Message, Role, Spent, Tool, Tools};
 pub use model::{Dialect, Model, Usage};
+pub use placeholders::{Placeholders, Restorer};
 pub use prices::Prices;

@@ -50,7 +50,8 @@ impl Hear for Told<'_> {
         self.last = usage;
         self.spent.usage += usage;
         if let (Some(so_far), Some(cost)) = (self.spent.cost_usd, self.prices.cost(self.model, &usage)) {
-            self.spent.cost_usd = Some(so_far + cost);
+            // Without the dust of binary fractions, which every record would show.
+            self.spent.cost_usd = Some(((so_far + cost) * 1e12).round() / 1e12);
         }
         (self.hear)(Event::Spent(self.spent));
     }

@@ -10,12 +10,12 @@ pub(super) fn describe(view: &SourceSchema) -> String {
     };
     let mut text = format!("Schema of `{}` (SQL of {dialect})\n", line(&view.source));
     for table in &view.tables {
-        describe_table(&mut text, table);
+        describe_table(&mut text, table, view);
     }
     text
 }
 
-fn describe_table(text: &mut String, table: &Table) {
+fn describe_table(text: &mut String, table: &Table, view: &SourceSchema) {
     let mut notes = Vec::new();
     notes.extend(Some(line(&table.description)).filter(|described| !described.is_empty()));
     notes.extend(also(&table.synonyms));
@@ -26,9 +26,12 @@ fn describe_table(text: &mut String, table: &Table) {
     for column in table.columns.iter().filter(|column| !column.pii) {
         describe_column(text, table, column);
     }
-    for key in table.foreign_keys.iter().filter(|key| key.columns.iter().all(|name| is_shown(table, name))) {
-        let ForeignKey { columns, target, target_columns } = key;
-        let _ = writeln!(text, "- ({}) references {target} ({})", columns.join(", "), target_columns.join(", "));
+    for ForeignKey { columns, target, target_columns } in &table.foreign_keys {
+        let target_is_shown = view.table(target).is_some_and(|target| are_shown(target, target_columns));
+        if are_shown(table, columns) && target_is_shown {
+            let (from, to) = (line(&columns.join(", ")), line(&target_columns.join(", ")));
+            let _ = writeln!(text, "- ({from}) references {} ({to})", line(target));
+        }
     }
 }
 
@@ -43,8 +46,8 @@ fn describe_column(text: &mut String, table: &Table, column: &Column) {
     let _ = writeln!(text, "- {}: {}", line(&column.name), notes.join("; "));
 }
 
-fn is_shown(table: &Table, name: &str) -> bool {
-    table.column(name).is_some_and(|column| !column.pii)
+fn are_shown(table: &Table, names: &[String]) -> bool {
+    names.iter().all(|name| table.column(name).is_some_and(|column| !column.pii))
 }
 
 fn also(synonyms: &[String]) -> Option<String> {

@@ -37,7 +37,7 @@ async fn an_analysis_of_two_queries() {
     // 980 in, 190 out, 960 written, 3500 read, at 2, 10, 2.5 and 0.1 a million.
     let spent = seen.finished.spent;
     assert_eq!((spent.turns, spent.tool_calls, spent.usage.prompt()), (3, 2, 980 + 960 + 3_500));
-    assert_eq!((spent.cost_usd.unwrap() * 1e8).round(), (1_960.0 + 1_900.0 + 2_400.0 + 350.0) * 100.0);
+    assert_eq!(spent.cost_usd, Some(0.006_61));
 }
 
 /// The events without text in pieces, which would say little.

@@ -12,6 +12,9 @@ fn fine() -> Said {
     Said::text("Fine.")
 }
 
+/// What happens, the script of it, the text or the code that comes of it, and the number of requests.
+type Case = (&'static str, Vec<Said>, Result<&'static str, &'static str>, usize);
+
 /// What is left of a run: its text or its code, and the number of requests.
 fn outcome(seen: &Seen) -> (Result<&str, &str>, usize) {
     let answer = seen.finished.answer.as_ref();
@@ -22,7 +25,7 @@ fn outcome(seen: &Seen) -> (Result<&str, &str>, usize) {
 async fn each_failure_has_its_code_and_is_tried_again_where_that_helps() {
     let again = |status| Said::error(status, "scripted").header("retry-after", "0");
     let spend = Said::rate_limited("0").code("enforced_spend_limit_reached");
-    let cases: Vec<(&str, Vec<Said>, Result<&str, &str>, usize)> = vec![
+    let cases: Vec<Case> = vec![
         ("a bad request", vec![Said::error(400, "bad")], Err("model.request"), 1),
         ("a wrong key", vec![Said::error(401, "key")], Err("model.key"), 1),
         ("no credit", vec![Said::error(402, "credit")], Err("model.billing"), 1),

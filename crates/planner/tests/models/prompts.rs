@@ -3,6 +3,7 @@
 use domain::{Caller, Column, Dialect, FieldType, ForeignKey, SourceSchema, Table};
 use planner::prompt;
 use policy::Policy;
+use proptest::prelude::*;
 use rusqlite::Connection;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -64,6 +65,51 @@ fn no_prompt_is_long_or_names_what_is_hidden_or_personal() {
         assert!(length < 12_000, "{role}: {length} characters");
         assert!(!text.to_lowercase().contains("email"), "{role}");
         assert!(text.contains("order_items"), "{role}");
+    }
+}
+
+fn column() -> impl Strategy<Value = Column> {
+    ("[a-e]{1,3}", any::<bool>()).prop_map(|(name, pii)| {
+        // A personal one is known by its name, and by what else is said of it.
+        let name = if pii { format!("secret_{name}") } else { name };
+        let words = vec![format!("{name} word")];
+        let described = Column {
+            description: name.clone(),
+            synonyms: words.clone(),
+            values: words,
+            pii,
+            ..Column::new(&name, FieldType::String)
+        };
+        Column { native: "TEXT".into(), ..described }
+    })
+}
+
+fn source() -> impl Strategy<Value = SourceSchema> {
+    prop::collection::vec(prop::collection::vec(column(), 1..6), 1..5).prop_map(|tables| {
+        let all: Vec<Vec<String>> = tables.iter().map(|t| t.iter().map(|c| c.name.clone()).collect()).collect();
+        let table = |(at, columns): (usize, Vec<Column>)| {
+            let key = |(to, names): (usize, &Vec<String>)| ForeignKey {
+                columns: vec![all[at][0].clone()],
+                target: format!("t{to}"),
+                target_columns: vec![names[0].clone()],
+            };
+            let foreign_keys = all.iter().enumerate().map(key).collect();
+            Table { name: format!("t{at}"), columns, foreign_keys, primary_key: all[at].clone(), ..Table::default() }
+        };
+        let tables = tables.into_iter().enumerate().map(table).collect();
+        SourceSchema { source: "any".into(), dialect: Dialect::DuckDb, tables, data_version: String::new() }
+    })
+}
+
+proptest! {
+    /// Neither as a column, nor as a key, nor as the end of somebody else's key.
+    #[test]
+    fn no_personal_field_is_in_any_prompt(source in source()) {
+        let text = prompt::analyst(&source).join("\n\n");
+        prop_assert!(!text.contains("secret_"), "{}", text);
+        for column in source.tables.iter().flat_map(|table| &table.columns).filter(|column| !column.pii) {
+            prop_assert!(text.contains(&format!("- {}: text", column.name)), "{}", text);
+        }
     }
 }
 
