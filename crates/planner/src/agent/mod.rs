@@ -34,7 +34,7 @@ pub struct Caps {
     /// Binds where the model's price is known.
     pub max_budget_usd: f64,
     /// For everything: the model, its tools, and waiting to try again.
-    pub seconds: u64,
+    pub seconds: u32,
     /// Tokens of one reply.
     pub max_tokens: u64,
     /// Bytes of one tool result that the model is shown.
@@ -117,7 +117,7 @@ impl Agent {
         tools: &dyn Tools,
         hear: &mut (dyn FnMut(Event) + Send),
     ) -> Finished {
-        let until = Instant::now() + Duration::from_secs(self.caps.seconds);
+        let until = Instant::now() + Duration::from_secs(self.caps.seconds.into());
         let mut work = Work::new(self, system, tools, hear, until);
         let answer = match conversation::begin(messages) {
             Ok(transcript) => match timeout_at(until, work.walk(transcript)).await {

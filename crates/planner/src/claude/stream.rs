@@ -115,6 +115,10 @@ impl Reader {
         Ok(())
     }
 
+    pub fn is_whole(&self) -> bool {
+        self.ended
+    }
+
     /// The message, if all of it came.
     pub fn finish(self) -> Result<Reply, Failure> {
         if !self.ended {

@@ -125,10 +125,12 @@ impl Model {
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .map_err(|_| Fault::internal("model.client"))?;
-        reqwest::Url::parse(base_url).map_err(|_| {
-            Fault::new(Kind::Invalid, "model.url", format!("`{base_url}` is not a URL"))
-                .hint("write it like `http://127.0.0.1:11434/v1`")
-        })?;
+        if !reqwest::Url::parse(base_url).is_ok_and(|url| ["http", "https"].contains(&url.scheme())) {
+            let message = format!("`{base_url}` is not the URL of a server");
+            return Err(
+                Fault::new(Kind::Invalid, "model.url", message).hint("write it like `http://127.0.0.1:11434/v1`")
+            );
+        }
         let base_url = base_url.trim_end_matches('/').to_owned();
         Ok(Self { http, dialect, base_url, key: key.map(Secret), name: name.into() })
     }

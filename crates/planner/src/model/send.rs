@@ -37,6 +37,13 @@ impl Reader {
         }
     }
 
+    fn is_whole(&self) -> bool {
+        match self {
+            Self::Claude(reader) => reader.is_whole(),
+            Self::OpenAi(reader) => reader.is_whole(),
+        }
+    }
+
     fn finish(self) -> Result<Reply, Failure> {
         match self {
             Self::Claude(reader) => reader.finish(),
@@ -119,14 +126,20 @@ impl Model {
 async fn read(mut response: reqwest::Response, reader: &mut Reader, hear: &mut dyn Hear) -> Result<(), Failure> {
     let mut events = sse::Parser::default();
     let mut left = MOST_BYTES;
-    while let Some(bytes) = response.chunk().await.map_err(|_| Failure::cut())? {
+    loop {
+        let bytes = match response.chunk().await {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return Ok(()),
+            // What breaks after the last word is no loss.
+            Err(_) if reader.is_whole() => return Ok(()),
+            Err(_) => return Err(Failure::cut()),
+        };
         left = left.checked_sub(bytes.len()).ok_or_else(Failure::too_much)?;
         events.feed(&bytes);
         while let Some(event) = events.next() {
             reader.take(&event, hear)?;
         }
     }
-    Ok(())
 }
 
 async fn refused(mut response: reqwest::Response) -> Failure {
@@ -152,6 +165,48 @@ fn backoff(retries: u32) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    struct Deaf;
+
+    impl Hear for Deaf {
+        fn text(&mut self, _: &str) {}
+        fn used(&mut self, _: Usage) {}
+    }
+
+    /// Parts of both dialects, to be put together in any order and cut anywhere.
+    const PARTS: [&str; 14] = [
+        r#"{"type":"message_start","message":{"usage":{"input_tokens":1}}}"#,
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking"}}"#,
+        r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":7}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"a"}}"#,
+        r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{"}}"#,
+        r#"{"type":"message_delta","delta":{"stop_reason":"pause_turn"},"usage":{"output_tokens":18446744073709551615}}"#,
+        r#"{"type":"message_stop"}"#,
+        r#"{"choices":[{"delta":{"content":"a","tool_calls":[{"index":63,"function":{"arguments":"{"}}]}}]}"#,
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":18446744073709551615},{"id":"x"},{}]}}]}"#,
+        r#"{"choices":[{"delta":{},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":1,"prompt_tokens_details":{"cached_tokens":9}}}"#,
+        r#"{"choices":null,"error":null}"#,
+        "[DONE]",
+    ];
+
+    proptest! {
+        #[test]
+        fn no_events_make_a_reader_panic(parts in prop::collection::vec((0..PARTS.len(), 0usize..150), 0..12)) {
+            for mut reader in [Reader::Claude(claude::Reader::default()), Reader::OpenAi(openai::Reader::default())] {
+                for (part, cut) in &parts {
+                    let part = PARTS[*part];
+                    // Most stay whole; some end early.
+                    let data = part.get(..*cut).filter(|_| cut % 4 == 0).unwrap_or(part).to_owned();
+                    let _ = reader.take(&Event { data }, &mut Deaf);
+                }
+                reader.usage().prompt();
+                prop_assert_eq!(reader.is_whole(), reader.finish().is_ok());
+            }
+        }
+    }
 
     #[test]
     fn pauses_double_within_their_bounds() {

@@ -100,8 +100,13 @@ impl Reader {
         Ok(())
     }
 
-    /// The message, if all of it came: a reason to finish is the end, since not every server says `[DONE]`.
-    pub fn finish(self) -> Result<Reply, Failure> {
+    /// A reason to finish is the end, since not every server says `[DONE]`.
+    pub fn is_whole(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    /// The message, if all of it came.
+    pub fn finish(mut self) -> Result<Reply, Failure> {
         let stop = match self.finish.as_deref() {
             None => return Err(Failure::cut()),
             _ if self.refused => Stop::Refused,
@@ -109,6 +114,10 @@ impl Reader {
             Some("length") => Stop::MaxTokens,
             _ => Stop::End,
         };
+        // Some servers give calls no id; results must name one.
+        for (index, call) in self.calls.iter_mut().enumerate().filter(|(_, call)| call.id.is_empty()) {
+            call.id = format!("call_{index}");
+        }
         let mut echo = json!({"role": "assistant", "content": self.text});
         if !self.calls.is_empty() {
             set(&mut echo, "tool_calls", self.calls.iter().map(Function::echo).collect());

@@ -104,6 +104,13 @@ async fn a_server_that_is_not_there_is_named_so() {
     assert_eq!(finished.answer.unwrap_err().code, "model.unreachable");
 }
 
+#[test]
+fn an_address_that_is_none_is_refused_at_once() {
+    for url in ["", "localhost:11434", "ftp://example.com", "/v1"] {
+        assert_eq!(planner::Model::new(Dialect::OpenAi, url, None, "x").unwrap_err().code, "model.url", "{url}");
+    }
+}
+
 #[tokio::test]
 async fn faults_of_tools_are_told_to_the_model_if_it_can_fix_them() {
     let sql = |sql: &str| Said::tool("call_1", "read_query", &json!({"sql": sql}));

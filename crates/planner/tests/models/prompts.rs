@@ -51,21 +51,26 @@ fn table(database: &Connection, name: &str) -> Table {
 }
 
 #[test]
-fn the_prompt_of_the_demo() {
+fn the_prompts_of_the_demo() {
     let view = contracts().view(&Caller::new("ann", "analyst"), &shop());
-    insta::assert_snapshot!(prompt::analyst(&view).join("\n\n"));
+    insta::assert_snapshot!("analyst", prompt::analyst(&view).join("\n"));
+    insta::assert_snapshot!("chat", prompt::chat(&view)[0]);
 }
 
 #[test]
 fn no_prompt_is_long_or_names_what_is_hidden_or_personal() {
+    let mut cases = 0;
     for role in ["analyst", "agent", Caller::ADMIN] {
         let view = contracts().view(&Caller::new("ann", role), &shop());
-        let text = prompt::analyst(&view).join("\n\n");
-        let length = text.chars().count();
-        assert!(length < 12_000, "{role}: {length} characters");
-        assert!(!text.to_lowercase().contains("email"), "{role}");
-        assert!(text.contains("order_items"), "{role}");
+        for text in [prompt::analyst(&view), prompt::chat(&view)].map(|parts| parts.join("\n")) {
+            cases += 1;
+            let length = text.chars().count();
+            assert!(length < 12_000, "{role}: {length} characters");
+            assert!(!text.to_lowercase().contains("email"), "{role}");
+            assert!(text.contains("order_items"), "{role}");
+        }
     }
+    testkit::tally("house", "prompts of the demo, by role", cases, "hidden or personal fields", 0);
 }
 
 fn column() -> impl Strategy<Value = Column> {
