@@ -1,4 +1,4 @@
-"""The vendor's own client against the scripted Messages server: `messages_sdk.py URL CASE`, prints JSON."""
+"""The vendor's own client against scripted Messages servers: `messages_sdk.py URL CASE …`, prints a JSON list."""
 
 import json
 import sys
@@ -6,8 +6,6 @@ import sys
 import anthropic
 import httpx2
 
-url, case = sys.argv[1:]
-client = anthropic.Anthropic(base_url=url, api_key="test-key", max_retries=0, timeout=10)
 question = {
     "model": "claude-sonnet-5-5",
     "max_tokens": 100,
@@ -22,13 +20,13 @@ def shown(message):
     return {"content": content, "stop_reason": message.stop_reason, "usage": usage}
 
 
-def streamed():
+def streamed(client):
     with client.messages.stream(**question) as stream:
         text = "".join(stream.text_stream)
         return shown(stream.get_final_message()) | {"text": text}
 
 
-def tool_use():
+def tool_use(client):
     """Calls a tool, streamed, and hands the result back, plain."""
     with client.messages.stream(**question, tools=tools) as stream:
         first = stream.get_final_message()
@@ -42,9 +40,19 @@ def tool_use():
     return [shown(first), shown(second)]
 
 
-def failing(ask):
+cases = {
+    "plain": lambda client: shown(client.messages.create(**question)),
+    "streamed": streamed,
+    "tool_use": tool_use,
+    "sampling": lambda client: client.messages.create(**question, extra_body={"temperature": 0}),
+    "wrong_key": lambda client: client.with_options(api_key="wrong").messages.create(**question),
+}
+
+
+def outcome(url, case):
+    client = anthropic.Anthropic(base_url=url, api_key="test-key", max_retries=0, timeout=10)
     try:
-        return ask()
+        return cases[case](client)
     except anthropic.APIStatusError as error:
         headers = error.response.headers
         kept = {name: headers[name] for name in sorted(headers) if name.startswith(("retry-after", "anthropic-"))}
@@ -53,11 +61,4 @@ def failing(ask):
         return {"class": type(error).__name__}
 
 
-cases = {
-    "plain": lambda: shown(client.messages.create(**question)),
-    "streamed": streamed,
-    "tool_use": tool_use,
-    "sampling": lambda: client.messages.create(**question, extra_body={"temperature": 0}),
-    "wrong_key": lambda: client.with_options(api_key="wrong").messages.create(**question),
-}
-print(json.dumps(failing(cases[case])))
+print(json.dumps([outcome(url, case) for url, case in zip(sys.argv[1::2], sys.argv[2::2])]))

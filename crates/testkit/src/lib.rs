@@ -13,7 +13,7 @@ mod tally;
 pub use client::{Client, Cut, Event, Reply};
 pub use disk::Disk;
 pub use leftovers::{directories_of, end, workers_of};
-pub use messages::{Messages, Recorded, Reply as Said};
+pub use messages::{Messages, Recorded, Said};
 pub use python::python;
 pub use server::{Server, ServerBuilder};
 pub use tally::tally;

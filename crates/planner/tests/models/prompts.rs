@@ -59,18 +59,19 @@ fn the_prompts_of_the_demo() {
 
 #[test]
 fn no_prompt_is_long_or_names_what_is_hidden_or_personal() {
-    let mut cases = 0;
+    let (mut cases, mut leaks) = (0, 0);
     for role in ["analyst", "agent", Caller::ADMIN] {
         let view = contracts().view(&Caller::new("ann", role), &shop());
         for text in [prompt::analyst(&view), prompt::chat(&view)].map(|parts| parts.join("\n")) {
             cases += 1;
             let length = text.chars().count();
             assert!(length < 12_000, "{role}: {length} characters");
-            assert!(!text.to_lowercase().contains("email"), "{role}");
+            leaks += usize::from(text.to_lowercase().contains("email"));
             assert!(text.contains("order_items"), "{role}");
         }
     }
-    testkit::tally("house", "prompts of the demo, by role", cases, "hidden or personal fields", 0);
+    testkit::tally("house", "prompts of the demo, by role", cases, "hidden or personal fields", leaks);
+    assert_eq!(leaks, 0);
 }
 
 fn column() -> impl Strategy<Value = Column> {

@@ -1,10 +1,10 @@
 //! Replies as the Messages API writes them.
 
 use super::http::{Event, Responder};
-use super::reply::{Block, Failure, Reply, Usage, pieces};
+use super::said::{Block, Failure, Said, Usage, pieces};
 use serde_json::{Value, json};
 
-pub(super) fn answer(to: &mut Responder<'_>, request: &Value, reply: &Reply) -> std::io::Result<()> {
+pub(super) fn answer(to: &mut Responder<'_>, request: &Value, reply: &Said) -> std::io::Result<()> {
     if let Some(Failure { status, message, headers, code }) = &reply.error {
         return to.whole(*status, headers, &error(kind_of(*status), message, code.as_deref()).to_string());
     }
@@ -15,7 +15,7 @@ pub(super) fn answer(to: &mut Responder<'_>, request: &Value, reply: &Reply) -> 
 }
 
 /// The thinking blocks of a reply, as they must be echoed.
-pub(super) fn thoughts(reply: &Reply) -> Vec<Value> {
+pub(super) fn thoughts(reply: &Said) -> Vec<Value> {
     reply.blocks.iter().filter(|block| matches!(block, Block::Thinking { .. })).map(whole).collect()
 }
 
@@ -42,7 +42,7 @@ fn kind_of(status: u16) -> &'static str {
     }
 }
 
-fn message(request: &Value, reply: &Reply, finished: bool) -> Value {
+fn message(request: &Value, reply: &Said, finished: bool) -> Value {
     let content: Vec<Value> = if finished { reply.blocks.iter().map(whole).collect() } else { Vec::new() };
     let Usage { output, .. } = reply.usage;
     json!({
@@ -91,7 +91,7 @@ fn opened(block: &Block) -> (Value, Vec<Value>) {
     }
 }
 
-fn events(request: &Value, reply: &Reply) -> Vec<Event> {
+fn events(request: &Value, reply: &Said) -> Vec<Event> {
     let start = message(request, reply, false);
     let mut events =
         vec![event("message_start", json!({"type": "message_start", "message": start})), event("ping", typed("ping"))];

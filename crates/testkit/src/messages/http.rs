@@ -1,7 +1,7 @@
 //! As much HTTP/1.1 as the server needs: one request, one reply, whole or in chunks.
 
 use super::State;
-use super::reply::{Reply, Upset};
+use super::said::{Said, Upset};
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Error, Read, Result, Write};
 use std::net::TcpStream;
@@ -53,7 +53,7 @@ impl<'s> Responder<'s> {
     }
 
     /// The events one by one, until what the reply says goes wrong. `error` writes the event for an error of a type.
-    pub fn stream(&mut self, reply: &Reply, events: &[Event], error: impl Fn(&str) -> Event) -> Result<()> {
+    pub fn stream(&mut self, reply: &Said, events: &[Event], error: impl Fn(&str) -> Event) -> Result<()> {
         self.head(200, &[], "content-type: text/event-stream\r\ntransfer-encoding: chunked\r\n")?;
         let mut told = false;
         for (at, event) in events.iter().enumerate() {

@@ -7,10 +7,10 @@
 mod claude;
 mod http;
 mod openai;
-mod reply;
 mod rules;
+mod said;
 
-pub use reply::Reply;
+pub use said::Said;
 
 use http::{Request, Responder};
 use serde_json::Value;
@@ -51,8 +51,8 @@ struct State {
 }
 
 enum Script {
-    Turns(VecDeque<Reply>),
-    Always(Box<Reply>),
+    Turns(VecDeque<Said>),
+    Always(Box<Said>),
 }
 
 impl Messages {
@@ -60,12 +60,12 @@ impl Messages {
     pub const KEY: &str = "test-key";
 
     /// Answers the first request with the first reply, and so on; a request too many is refused.
-    pub fn script(turns: impl IntoIterator<Item = Reply>) -> Self {
+    pub fn script(turns: impl IntoIterator<Item = Said>) -> Self {
         Self::start(Script::Turns(turns.into_iter().collect()))
     }
 
     /// Answers every request alike.
-    pub fn always(reply: Reply) -> Self {
+    pub fn always(reply: Said) -> Self {
         Self::start(Script::Always(Box::new(reply)))
     }
 
@@ -101,7 +101,7 @@ impl Messages {
         lock(&self.state.first_texts).clone()
     }
 
-    /// Waits until this many clients have left a reply that stalls ([`Reply::stall_after`]).
+    /// Waits until this many clients have left a reply that stalls ([`Said::stall_after`]).
     pub fn wait_for_departures(&self, count: usize) {
         let patience = Duration::from_secs(20);
         let departures = lock(&self.state.departures);
@@ -121,7 +121,7 @@ impl State {
         let checked = rules::check(&request, &lock(&self.thoughts), self.paused.load(Relaxed));
         let reply = match checked {
             Ok(()) => self.next(&request),
-            Err((status, message)) => Reply::error(status, &message),
+            Err((status, message)) => Said::error(status, &message),
         };
         let mut responder = Responder::new(connection, self);
         // A client that has left is not this server's trouble.
@@ -131,14 +131,14 @@ impl State {
         };
     }
 
-    fn next(&self, request: &Recorded) -> Reply {
+    fn next(&self, request: &Recorded) -> Said {
         let reply = match &mut *lock(&self.script) {
             Script::Always(reply) => (**reply).clone(),
-            Script::Turns(turns) => turns.pop_front().unwrap_or_else(|| Reply::error(400, "the script has ended")),
+            Script::Turns(turns) => turns.pop_front().unwrap_or_else(|| Said::error(400, "the script has ended")),
         };
         let last = request.body["messages"].as_array().and_then(|m| m.last()).map(Value::to_string).unwrap_or_default();
         match reply.expected().filter(|text| !last.contains(*text)) {
-            Some(text) => Reply::error(400, &format!("the script expected `{text}`, not {last}")),
+            Some(text) => Said::error(400, &format!("the script expected `{text}`, not {last}")),
             None => {
                 self.paused.store(reply.stop_reason() == "pause_turn", Relaxed);
                 let mut thoughts = lock(&self.thoughts);

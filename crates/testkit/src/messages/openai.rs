@@ -1,10 +1,10 @@
 //! The same replies as chat completions.
 
 use super::http::{Event, Responder};
-use super::reply::{Block, Failure, Reply, pieces};
+use super::said::{Block, Failure, Said, pieces};
 use serde_json::{Value, json};
 
-pub(super) fn answer(to: &mut Responder<'_>, request: &Value, reply: &Reply) -> std::io::Result<()> {
+pub(super) fn answer(to: &mut Responder<'_>, request: &Value, reply: &Said) -> std::io::Result<()> {
     if let Some(Failure { status, message, headers, code }) = &reply.error {
         let body = json!({"error": {"message": message, "type": "server_error", "param": null, "code": code}});
         return to.whole(*status, headers, &body.to_string());
@@ -25,7 +25,7 @@ fn envelope(request: &Value, object: &str, choices: Value) -> Value {
         "choices": choices})
 }
 
-fn finish(reply: &Reply) -> &'static str {
+fn finish(reply: &Said) -> &'static str {
     match reply.stop_reason() {
         "tool_use" => "tool_calls",
         "max_tokens" => "length",
@@ -34,14 +34,14 @@ fn finish(reply: &Reply) -> &'static str {
     }
 }
 
-fn usage(reply: &Reply) -> Value {
+fn usage(reply: &Said) -> Value {
     let usage = reply.usage;
     let prompt = usage.input + usage.cache_write + usage.cache_read;
     json!({"prompt_tokens": prompt, "completion_tokens": usage.output, "total_tokens": prompt + usage.output,
         "prompt_tokens_details": {"cached_tokens": usage.cache_read}})
 }
 
-fn message(reply: &Reply) -> Value {
+fn message(reply: &Said) -> Value {
     let mut message = json!({"role": "assistant", "content": null});
     let mut calls = Vec::new();
     for block in &reply.blocks {
@@ -59,7 +59,7 @@ fn message(reply: &Reply) -> Value {
     message
 }
 
-fn events(request: &Value, reply: &Reply) -> Vec<Event> {
+fn events(request: &Value, reply: &Said) -> Vec<Event> {
     let delta = |delta: Value, finish: Value| {
         let choice = json!({"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish});
         let is_text = delta["content"].as_str().is_some_and(|text| !text.is_empty());

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 #[derive(Debug, Clone, Default)]
-pub struct Reply {
+pub struct Said {
     pub(super) blocks: Vec<Block>,
     pub(super) stop: Option<&'static str>,
     pub(super) usage: Usage,
@@ -60,7 +60,7 @@ pub(super) enum Upset {
     Stall(usize),
 }
 
-impl Reply {
+impl Said {
     pub fn text(text: &str) -> Self {
         Self::default().and_text(text)
     }
