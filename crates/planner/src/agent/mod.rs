@@ -57,11 +57,11 @@ pub enum Event {
         name: String,
         input: Value,
     },
-    /// `refused` is what the model was told instead of a result; `cut` says that it saw only the beginning of one.
+    /// A `fault` that the model can fix was told to it, another one ends the run. `cut`: it saw only a beginning.
     ToolFinished {
         id: String,
         name: String,
-        refused: Option<Fault>,
+        fault: Option<Fault>,
         cut: bool,
     },
     /// What the run has spent so far: the last word on it for a run that is dropped.

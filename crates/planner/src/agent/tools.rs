@@ -27,27 +27,26 @@ pub trait Tools: Send + Sync {
 /// What became of a call.
 pub(super) struct Called {
     pub result: CallResult,
-    pub refused: Option<Fault>,
+    pub fault: Option<Fault>,
     pub cut: bool,
 }
 
 /// Calls a tool, if it is one of those offered and its input can be read.
-pub(super) async fn call(tools: &dyn Tools, offered: &[Tool], call: &Call, most: usize) -> Result<Called, Fault> {
+pub(super) async fn call(tools: &dyn Tools, offered: &[Tool], call: &Call, most: usize) -> Called {
     let outcome = match &call.input {
         _ if !offered.iter().any(|tool| tool.name == call.name) => Err(unknown(&call.name, offered)),
         Err(text) => Err(malformed(text)),
         Ok(input) => tools.call(&call.name, input.clone()).await,
     };
-    let (text, refused) = match outcome {
+    let (text, fault) = match outcome {
         Ok(text) => (text, None),
-        Err(fault) if !fault.kind.model_can_fix() => return Err(fault),
         Err(fault) => (format!("{} [{}]\nhint: {}", fault.message, fault.code, fault.hint), Some(fault)),
     };
     let (text, cut) = capped(text, most);
     // An empty result reads like a missing one.
     let text = if text.is_empty() { "(nothing)".to_owned() } else { text };
-    let result = CallResult { id: call.id.clone(), text, is_error: refused.is_some() };
-    Ok(Called { result, refused, cut })
+    let result = CallResult { id: call.id.clone(), text, is_error: fault.is_some() };
+    Called { result, fault, cut }
 }
 
 fn unknown(name: &str, offered: &[Tool]) -> Fault {

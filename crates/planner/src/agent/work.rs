@@ -86,15 +86,15 @@ impl<'a> Work<'a> {
             let (reply, last) = self.turn(&transcript).await?;
             match reply.stop {
                 Stop::Refused => return Err(declined()),
-                Stop::MaxTokens => return self.answer(Ending::MaxTokens, "model.max_tokens"),
-                Stop::ContextFull => return self.answer(Ending::MaxTokens, "model.too_long"),
+                Stop::MaxTokens => return self.answer(Ending::MaxTokens, Kind::ResourceExceeded, "model.max_tokens"),
+                Stop::ContextFull => return self.answer(Ending::MaxTokens, Kind::TooLarge, "model.too_long"),
                 Stop::End if reply.calls.is_empty() => {
-                    return self.answer(last.unwrap_or(Ending::Complete), "model.empty");
+                    return self.answer(last.unwrap_or(Ending::Complete), Kind::Unavailable, "model.empty");
                 }
                 Stop::End | Stop::Paused => {}
             }
             if let Some(ending) = last {
-                return self.answer(ending, "model.max_turns");
+                return self.answer(ending, Kind::ResourceExceeded, "model.max_turns");
             }
             let results = self.call_all(&reply).await?;
             transcript.push(Entry::Reply(reply.echo));
@@ -134,7 +134,10 @@ impl<'a> Work<'a> {
         self.told.turn_begins = self.told.text.len();
         let reply = model.complete(Bytes::from(body), self.until, &mut self.told).await;
         let reply = reply.map_err(|failure| self.failed(failure))?;
-        self.measured = Measured { bytes, tokens: self.told.last.prompt() };
+        // Not every server says what it has read.
+        if self.told.last.prompt() > 0 {
+            self.measured = Measured { bytes, tokens: self.told.last.prompt() };
+        }
         Ok((reply, last))
     }
 
@@ -146,8 +149,11 @@ impl<'a> Work<'a> {
             let input = wanted.input.clone().unwrap_or_default();
             (self.told.hear)(Event::ToolStarted { id: id.clone(), name: name.clone(), input });
             self.told.spent.tool_calls += 1;
-            let called = call(self.tools, &self.offered, wanted, self.agent.caps.tool_result_bytes).await?;
-            (self.told.hear)(Event::ToolFinished { id, name, refused: called.refused, cut: called.cut });
+            let called = call(self.tools, &self.offered, wanted, self.agent.caps.tool_result_bytes).await;
+            (self.told.hear)(Event::ToolFinished { id, name, fault: called.fault.clone(), cut: called.cut });
+            if let Some(fault) = called.fault.filter(|fault| !fault.kind.model_can_fix()) {
+                return Err(fault);
+            }
             results.push(called.result);
         }
         Ok(results)
@@ -158,12 +164,12 @@ impl<'a> Work<'a> {
         failure.fault
     }
 
-    /// All that was said, or, if that is nothing, a fault of this code.
-    fn answer(&mut self, ending: Ending, code: &str) -> Result<Answer, Fault> {
+    /// All that was said, or, if that is nothing, a fault of this kind and code.
+    fn answer(&mut self, ending: Ending, kind: Kind, code: &str) -> Result<Answer, Fault> {
         let text = std::mem::take(&mut self.told.text);
         if text.trim().is_empty() {
             let message = "the model stopped without an answer";
-            return Err(Fault::new(Kind::ResourceExceeded, code, message));
+            return Err(Fault::new(kind, code, message));
         }
         Ok(Answer { text, ending })
     }

@@ -4,28 +4,39 @@ mod stream;
 
 pub(crate) use stream::Reader;
 
-use crate::agent::{CallResult, Entry, Role};
+use crate::agent::{CallResult, Entry, Role, Tool};
 use crate::model::{Request, set};
 use serde_json::{Value, json};
 
 pub(crate) const VERSION: &str = "2026-10-21";
+/// Marks for the cache that the API takes in one request; one of them is the transcript's.
+const MOST_MARKS: usize = 4;
 
 pub(crate) fn body(request: &Request<'_>) -> Value {
-    let system: Vec<Value> =
-        request.system.iter().filter(|t| !t.is_empty()).map(|text| cached(text_block(text))).collect();
     let mut body = json!({
         "model": request.model,
         "max_tokens": request.max_tokens,
         "stream": true,
-        "system": system,
         "messages": messages(request),
     });
+    if !request.system.is_empty() {
+        set(&mut body, "system", system(request.system));
+    }
     if !request.tools.is_empty() {
-        let tool = |tool: &crate::Tool| json!({"name": tool.name, "description": tool.description, "input_schema": tool.input_schema});
         set(&mut body, "tools", request.tools.iter().map(tool).collect());
         set(&mut body, "tool_choice", json!({"type": if request.may_call { "auto" } else { "none" }}));
     }
     body
+}
+
+fn system(parts: &[String]) -> Value {
+    let unmarked = parts.len().saturating_sub(MOST_MARKS - 1);
+    let blocks = parts.iter().map(|part| text_block(part)).enumerate();
+    blocks.map(|(at, block)| if at < unmarked { block } else { cached(block) }).collect()
+}
+
+fn tool(tool: &Tool) -> Value {
+    json!({"name": tool.name, "description": tool.description, "input_schema": tool.input_schema})
 }
 
 /// The transcript. Its end is marked for the cache too, so that the next turn reads all of this one from there; but the

@@ -65,7 +65,7 @@ impl AddAssign for Usage {
 /// One turn that is asked of the model.
 pub(crate) struct Request<'a> {
     pub model: &'a str,
-    /// Parts of the system prompt; each ends a prefix that is worth caching.
+    /// Parts of the system prompt, none of them empty; each ends a prefix that is worth caching.
     pub system: &'a [String],
     pub transcript: &'a [Entry],
     pub tools: &'a [Tool],

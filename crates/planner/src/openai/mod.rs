@@ -29,7 +29,10 @@ pub(crate) fn body(request: &Request<'_>) -> Value {
 }
 
 fn messages(request: &Request<'_>) -> Value {
-    let mut messages = vec![json!({"role": "system", "content": request.system.join("\n\n")})];
+    let mut messages = Vec::new();
+    if !request.system.is_empty() {
+        messages.push(json!({"role": "system", "content": request.system.join("\n\n")}));
+    }
     for entry in request.transcript {
         match entry {
             Entry::Said(said) => {

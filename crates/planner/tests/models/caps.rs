@@ -85,6 +85,19 @@ async fn a_long_result_is_cut_and_says_so() {
 }
 
 #[tokio::test]
+async fn marks_for_the_cache_are_no_more_than_the_api_takes() {
+    let server = Messages::always(Said::text("Hello."));
+    let agent = agent_of(Dialect::Claude, &server, Caps::default());
+    for parts in 0..7 {
+        let system = vec!["a part".to_owned(); parts];
+        let finished = agent.run(&system, &[Message::user("Hello")], &Shop::open(), &mut |_| {}).await;
+        assert!(finished.answer.is_ok(), "{parts} parts");
+        let body = server.requests().last().unwrap().body.to_string();
+        assert_eq!(body.matches("cache_control").count(), 1 + parts.min(3));
+    }
+}
+
+#[tokio::test]
 async fn a_model_without_a_price_has_no_cost() {
     let server = Messages::script([Said::text("Hello.")]);
     let mut agent = agent_of(Dialect::OpenAi, &server, Caps { max_budget_usd: 0.000_001, ..Caps::default() });

@@ -3,7 +3,7 @@
 use crate::shop::Shop;
 use crate::support::{DIALECTS, Seen, agent_of, ask, system};
 use domain::Kind;
-use planner::{Caps, Dialect, Ending, Message};
+use planner::{Caps, Dialect, Ending, Event, Message};
 use serde_json::json;
 use std::time::Duration;
 use testkit::{Messages, Said};
@@ -130,6 +130,8 @@ async fn faults_of_tools_are_told_to_the_model_if_it_can_fix_them() {
         }
         let seen = ask(dialect, Caps::default(), "Try it", vec![sql("SELECT crash")]).await;
         assert_eq!(outcome(&seen), (Err("engine.crashed"), 1));
+        let told = |event: &Event| matches!(event, Event::ToolFinished { fault: Some(_), .. });
+        assert!(seen.events.iter().any(told), "the record has it too");
     }
 }
 
