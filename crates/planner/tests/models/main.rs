@@ -5,7 +5,6 @@
 mod caps;
 mod conversations;
 mod failures;
-mod load;
 mod prompts;
 mod shop;
 mod support;
