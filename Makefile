@@ -35,7 +35,7 @@ unit: duckdb
 	@scripts/tally $(TALLY)
 
 bench: deps duckdb ## figures, as ratios measured in one run
-	@$(CARGO) bench --locked -p gatehouse -p planner --benches
+	@$(CARGO) bench --locked -p gatehouse -p planner
 
 deps: ## install missing system packages
 	@scripts/deps

@@ -126,11 +126,15 @@ impl Reader {
         Ok(Reply { echo, calls: self.calls.into_iter().map(call).collect(), stop })
     }
 
-    /// Some servers send a call whole and leave the index out: then a new id is a new call.
+    /// Some servers send calls whole, and leave the index out or always say 0: then a new id is a new call.
     fn add(&mut self, part: CallPart) {
-        let begins = part.id.as_ref().is_some_and(|id| self.calls.last().is_none_or(|last| last.id != *id));
-        let next = if begins { self.calls.len() } else { self.calls.len().saturating_sub(1) };
-        let index = part.index.unwrap_or(next);
+        let id = part.id.filter(|id| !id.is_empty());
+        let current = part.index.unwrap_or(self.calls.len().saturating_sub(1));
+        let another = match (&id, self.calls.get(current)) {
+            (Some(id), Some(call)) => !call.id.is_empty() && call.id != *id,
+            _ => false,
+        };
+        let index = if another { self.calls.len() } else { current };
         if index >= MOST_CALLS {
             return;
         }
@@ -138,7 +142,7 @@ impl Reader {
             self.calls.resize_with(index + 1, Function::default);
         }
         let Some(call) = self.calls.get_mut(index) else { return };
-        if let Some(id) = part.id.filter(|id| !id.is_empty()) {
+        if let Some(id) = id {
             call.id = id;
         }
         call.name.push_str(&part.function.name.unwrap_or_default());
@@ -157,5 +161,59 @@ impl Function {
     fn echo(&self) -> Value {
         let arguments = tool_input(self.arguments.clone()).map_or("{}".to_owned(), |input| input.to_string());
         json!({"id": self.id, "type": "function", "function": {"name": self.name, "arguments": arguments}})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Deaf;
+
+    impl Hear for Deaf {
+        fn text(&mut self, _: &str) {}
+        fn used(&mut self, _: Usage) {}
+    }
+
+    #[test]
+    fn calls_are_put_together_as_servers_send_them() {
+        let part = |index: Option<u64>, id: Option<&str>, name: &str, arguments: &str| json!({"index": index, "id": id, "function": {"name": name, "arguments": arguments}});
+        let cases = [
+            (
+                "in pieces, two at a time",
+                vec![
+                    part(Some(0), Some("a"), "f", ""),
+                    part(Some(1), Some("b"), "g", ""),
+                    part(Some(0), None, "", "{\"x\""),
+                    part(Some(1), None, "", "{}"),
+                    part(Some(0), None, "", ":1}"),
+                ],
+                vec![("a", "f", json!({"x": 1})), ("b", "g", json!({}))],
+            ),
+            (
+                "whole, without an index",
+                vec![part(None, Some("a"), "f", "{}"), part(None, Some("b"), "g", "{}")],
+                vec![("a", "f", json!({})), ("b", "g", json!({}))],
+            ),
+            (
+                "whole, all of them the first",
+                vec![part(Some(0), Some("a"), "f", "{}"), part(Some(0), Some("b"), "g", "{}")],
+                vec![("a", "f", json!({})), ("b", "g", json!({}))],
+            ),
+            ("without an id", vec![part(Some(0), None, "f", "")], vec![("call_0", "f", json!({}))]),
+        ];
+        for (what, parts, expected) in cases {
+            let mut reader = Reader::default();
+            for part in parts {
+                let data = json!({"choices": [{"delta": {"tool_calls": [part]}}]}).to_string();
+                reader.take(&Event { data }, &mut Deaf).unwrap();
+            }
+            let end = json!({"choices": [{"delta": {}, "finish_reason": "stop"}]}).to_string();
+            reader.take(&Event { data: end }, &mut Deaf).unwrap();
+            let calls = reader.finish().unwrap().calls;
+            let seen: Vec<_> =
+                calls.iter().map(|call| (call.id.as_str(), call.name.as_str(), call.input.clone().unwrap())).collect();
+            assert_eq!(seen, expected, "{what}");
+        }
     }
 }

@@ -98,10 +98,12 @@ async fn a_rate_limit_says_when_to_come_back() {
 async fn a_server_that_is_not_there_is_named_so() {
     let server = Messages::script([]);
     let mut agent = agent_of(Dialect::Claude, &server, Caps { seconds: 1, ..Caps::default() });
-    // Port 1 of this machine: nobody listens there.
-    agent.model = planner::Model::new(Dialect::Claude, "http://127.0.0.1:1", None, "x").unwrap();
-    let finished = agent.run(&system(), &[Message::user("Hello")], &Shop::open(), &mut |_| {}).await;
-    assert_eq!(finished.answer.unwrap_err().code, "model.unreachable");
+    // Port 1 of this machine, where nobody listens; and a server that does not speak TLS.
+    for url in ["http://127.0.0.1:1", &server.url.replace("http:", "https:")] {
+        agent.model = planner::Model::new(Dialect::Claude, url, None, "x").unwrap();
+        let finished = agent.run(&system(), &[Message::user("Hello")], &Shop::open(), &mut |_| {}).await;
+        assert_eq!(finished.answer.unwrap_err().code, "model.unreachable", "{url}");
+    }
 }
 
 #[test]
