@@ -50,7 +50,7 @@ cases = {
 
 
 def outcome(url, case):
-    client = anthropic.Anthropic(base_url=url, api_key="test-key", max_retries=0, timeout=10)
+    client = anthropic.Anthropic(base_url=url, api_key="test-key", max_retries=0, timeout=60)
     try:
         return cases[case](client)
     except anthropic.APIStatusError as error:
