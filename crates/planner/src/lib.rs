@@ -1,3 +1,15 @@
-//! Ask to Proposal: the embedded planner, which needs no model and no network.
+//! Ask to Proposal: the embedded planner, which needs no model and no network, and models that plan by calling tools.
 
+mod agent;
+mod claude;
+mod model;
 pub mod offline;
+mod openai;
+mod placeholders;
+mod prices;
+pub mod prompt;
+
+pub use agent::{Agent, Answer, Caps, Ending, Event, Finished, Message, Role, Spent, Tool, Tools};
+pub use model::{Dialect, Model, Usage};
+pub use placeholders::{Placeholders, Restorer};
+pub use prices::Prices;

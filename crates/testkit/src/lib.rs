@@ -5,11 +5,15 @@
 mod client;
 mod disk;
 mod leftovers;
+mod messages;
+mod python;
 mod server;
 mod tally;
 
 pub use client::{Client, Cut, Event, Reply};
 pub use disk::Disk;
 pub use leftovers::{directories_of, end, workers_of};
+pub use messages::{Messages, Recorded, Said};
+pub use python::python;
 pub use server::{Server, ServerBuilder};
 pub use tally::tally;
