@@ -57,7 +57,8 @@ pub async fn check(
     StrictJson(request): StrictJson<CheckRequest>,
 ) -> Result<Json<Value>, HttpFault> {
     let CheckRequest { dataset_id, role, actor, claims, plan, sql } = request;
-    let subject = Caller { actor: actor.unwrap_or_default(), role, claims, request_id: admin.request_id.clone() };
+    let subject =
+        Caller { actor: actor.unwrap_or_default(), role, claims, request_id: admin.request_id.clone(), end_user: None };
     let decision = decide(&house, &subject, dataset_id.clone(), QueryRequest { plan, sql }).await;
     let refused = decision.as_ref().err().map(|fault| fault.code.as_str());
     let tried = json!({ "role": subject.role, "dataset": dataset_id, "refused": refused });
