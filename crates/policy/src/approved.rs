@@ -22,6 +22,7 @@ pub struct Approved {
     pub(crate) filtered_by: Vec<String>,
     pub(crate) tables: Vec<String>,
     pub(crate) proposal_hash: String,
+    pub(crate) personal: bool,
 }
 
 impl Approved {
@@ -57,6 +58,10 @@ impl Approved {
     /// The physical tables that it reads.
     pub fn tables(&self) -> &[String] {
         &self.tables
+    }
+    /// Whether personal fields may be among what it reads: their values reach no model.
+    pub fn is_personal(&self) -> bool {
+        self.personal
     }
     pub fn proposal_hash(&self) -> &str {
         &self.proposal_hash

@@ -43,6 +43,7 @@ impl Policy {
             filtered_by: used.filtered.into_iter().collect(),
             tables: used.tables.into_iter().collect(),
             proposal_hash: proposal.hash(),
+            personal: used.personal,
         })
     }
 }

@@ -20,9 +20,17 @@ impl Walker<'_> {
 
     fn expr_kind(&mut self, expr: &mut Expr) -> Walk {
         match expr {
-            Expr::Identifier(ident) => identifier(ident).and_then(|()| self.scopes.column(ident)),
+            Expr::Identifier(ident) => {
+                identifier(ident)?;
+                self.personal.named(ident);
+                self.scopes.column(ident)
+            }
             Expr::CompoundIdentifier(parts) => {
                 parts.iter().try_for_each(identifier)?;
+                // The first one is the table, or else a column with fields of its own.
+                let (first, rest) = (parts.first(), parts.iter().skip(1));
+                let column = first.filter(|first| self.scopes.is_column(&first.value));
+                column.into_iter().chain(rest).for_each(|part| self.personal.named(part));
                 self.scopes.compound(parts)
             }
             Expr::Value(value) => {

@@ -107,6 +107,9 @@ impl Walker<'_> {
         ensure(!*uses_odbc_syntax, "{fn …}")?;
         ensure(matches!(parameters, FunctionArguments::None), "function parameters")?;
         let rule = self.rule(name)?;
+        if !name.to_string().eq_ignore_ascii_case("count") && takes_star(args) {
+            self.personal.unnamed();
+        }
         match args {
             FunctionArguments::None => {}
             FunctionArguments::Subquery(query) => self.subquery(query)?,
@@ -162,7 +165,11 @@ impl Walker<'_> {
     fn arg_expr(&mut self, arg: &mut FunctionArgExpr) -> Walk {
         match arg {
             FunctionArgExpr::Expr(expr) => self.expr(expr),
-            FunctionArgExpr::QualifiedWildcard(name) => single(name).map(drop),
+            FunctionArgExpr::QualifiedWildcard(name) => {
+                self.personal.unnamed();
+                single(name).map(drop)
+            }
+            // As in count(*). All others that take a star read what it stands for.
             FunctionArgExpr::Wildcard => Ok(()),
             FunctionArgExpr::WildcardWithOptions(options) => self.wildcard_options(options),
         }
@@ -217,4 +224,8 @@ pub fn argument(arg: &FunctionArg) -> Option<&Expr> {
         FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr),
         _ => None,
     }
+}
+fn takes_star(args: &FunctionArguments) -> bool {
+    let FunctionArguments::List(FunctionArgumentList { args, .. }) = args else { return false };
+    args.iter().any(|arg| matches!(arg, FunctionArg::Unnamed(FunctionArgExpr::Wildcard)))
 }

@@ -13,6 +13,7 @@ mod guard;
 mod limit;
 mod literal;
 pub mod parse;
+mod personal;
 mod query;
 pub mod refuse;
 pub mod render;

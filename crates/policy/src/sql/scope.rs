@@ -144,7 +144,7 @@ impl Scopes {
         self.is_column(name) || self.levels.iter().any(relation)
     }
 
-    fn is_column(&self, name: &str) -> bool {
+    pub fn is_column(&self, name: &str) -> bool {
         let lower = name.to_ascii_lowercase();
         self.levels.iter().any(|level| level.columns.contains(&lower))
     }

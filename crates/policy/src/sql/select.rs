@@ -83,6 +83,9 @@ impl Walker<'_> {
     /// Walks the list and gives the names of its columns, if all are known.
     fn projection(&mut self, projection: &mut [SelectItem]) -> Walk<Columns> {
         let mut columns = (!projection.is_empty()).then(Vec::new);
+        if columns.is_none() {
+            self.personal.unnamed();
+        }
         for item in projection {
             let named: Columns = match item {
                 SelectItem::UnnamedExpr(expr) => {
@@ -125,6 +128,7 @@ impl Walker<'_> {
     }
 
     pub(super) fn wildcard_options(&mut self, options: &mut WildcardAdditionalOptions) -> Walk {
+        self.personal.unnamed();
         let WildcardAdditionalOptions {
             wildcard_token: _,
             opt_ilike,

@@ -41,8 +41,14 @@ impl<'a> Walker<'a> {
             | JoinOperator::Semi(constraint)
             | JoinOperator::Anti(constraint) => match constraint {
                 JoinConstraint::On(expr) => self.expr(expr),
-                JoinConstraint::Using(columns) => columns.iter().try_for_each(|name| single(name).map(drop)),
-                JoinConstraint::Natural | JoinConstraint::None => Ok(()),
+                JoinConstraint::Using(columns) => {
+                    columns.iter().try_for_each(|name| single(name).map(|ident| self.personal.named(ident)))
+                }
+                JoinConstraint::Natural => {
+                    self.personal.unnamed();
+                    Ok(())
+                }
+                JoinConstraint::None => Ok(()),
             },
             _ => Err(syntax_not_allowed("this kind of JOIN")),
         }
@@ -137,6 +143,10 @@ impl<'a> Walker<'a> {
         let readable = self.reader.as_ref().and_then(|reader| reader.resource(&ident.value));
         let Some(readable) = readable else { return Err(self.unknown_table(ident)) };
         let rows = self.read(&readable)?;
+        self.personal.table(&readable, &alias.name.value);
+        if !alias.columns.is_empty() {
+            self.personal.unnamed();
+        }
         let subquery = Box::new(build::readable_rows(self.dialect, &readable, rows)?);
         let columns = readable.fields.iter().map(|f| f.name.to_owned()).collect();
         Ok((columns, TableFactor::Derived { lateral: false, subquery, alias: Some(alias), sample }))
@@ -192,6 +202,7 @@ impl<'a> Walker<'a> {
         ensure(self.dialect == Dialect::DuckDb, "PIVOT")?;
         // What comes out of a pivot has other columns than what goes in.
         self.scopes.open();
+        self.personal.unnamed();
         match factor {
             TableFactor::Pivot { table, aggregate_functions, value_column, value_source, default_on_null, alias } => {
                 self.table_factor(table)?;

@@ -1,5 +1,6 @@
 //! The state of one walk over a statement.
 
+use super::personal::Personal;
 use super::refuse::{Walk, refuse};
 use super::scope::Scopes;
 use crate::access::Reader;
@@ -27,6 +28,7 @@ pub struct Walker<'a> {
     pub(super) scopes: Scopes,
     /// How often what is being walked may be repeated by the functions around it.
     pub(super) expansion: u64,
+    pub(super) personal: Personal,
     used: Used,
     /// Claim → its parameter, so that each is bound once.
     claims: BTreeMap<String, usize>,
@@ -46,6 +48,8 @@ pub struct Used {
     /// Resources of which only some rows are shown.
     pub filtered: BTreeSet<String>,
     pub params: Vec<Value>,
+    /// Whether personal fields may be among what it reads.
+    pub personal: bool,
 }
 
 impl<'a> Walker<'a> {
@@ -57,6 +61,7 @@ impl<'a> Walker<'a> {
             reader,
             scopes: Scopes::default(),
             expansion: 1,
+            personal: Personal::default(),
             used,
             claims: BTreeMap::new(),
             reads: 0,
@@ -66,7 +71,7 @@ impl<'a> Walker<'a> {
     /// Walks a whole statement and gives what it uses.
     pub fn statement(mut self, query: &mut Query) -> Walk<Used> {
         self.query(query, None)?;
-        Ok(self.used)
+        Ok(Used { personal: self.personal.is_read(), ..self.used })
     }
 
     /// Walks one predicate over the given columns.

@@ -14,6 +14,7 @@ mod fixture;
 mod grammar;
 mod invariants;
 mod nasty;
+mod personal;
 mod plans;
 #[path = "../promise/mod.rs"]
 mod promise;
