@@ -62,6 +62,8 @@ impl Door {
 pub enum Purpose {
     /// Somebody wants these rows.
     Answer,
+    /// A model wanted to know it, on its way to an answer.
+    Step,
     /// Samples and counts for a schema page.
     Describe,
     /// The values that a planner may recognise in questions.
@@ -72,6 +74,7 @@ impl Purpose {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Answer => "answer",
+            Self::Step => "step",
             Self::Describe => "describe",
             Self::Index => "index",
         }

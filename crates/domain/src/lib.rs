@@ -24,7 +24,7 @@ pub use limits::Limits;
 pub use outcome::{Clarification, Outcome, ResultColumn, Rows};
 pub use plan::QueryPlan;
 pub use proposal::{Proposal, QueryMode};
-pub use run::{ContractUse, Run, Status, Timings};
+pub use run::{ContractUse, ModelUse, Run, Status, Timings};
 pub use schema::{Column, Dialect, FieldType, ForeignKey, SourceSchema, Table};
 pub use value::Value;
 

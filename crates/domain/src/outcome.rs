@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone)]
 pub enum Outcome {
     Rows(Rows),
+    /// A model's answer, whatever rows it is made of.
+    Told(String),
     /// One question back, with the readings to choose from.
     Clarify(Clarification),
     /// Policy or a planner said no: nothing ran.

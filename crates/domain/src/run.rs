@@ -47,6 +47,24 @@ pub struct Timings {
     pub run_ms: f64,
 }
 
+/// What a model was used for an answer, and for how much of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelUse {
+    pub name: String,
+    /// All that it read, from a cache or not.
+    pub prompt_tokens: u64,
+    pub completion_tokens: u64,
+    pub cache_read_tokens: u64,
+    pub cache_write_tokens: u64,
+    /// How often it was called.
+    pub turns: u32,
+    pub tool_calls: u32,
+    /// The runs of what it asked for, in order.
+    pub steps: Vec<RunId>,
+    /// Whether personal fields may be among what they read, so that no later question tells a model of this answer.
+    pub personal: bool,
+}
+
 /// One run as the ledger keeps it and as its door shows it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Run {
@@ -94,4 +112,6 @@ pub struct Run {
     pub unenforced: Vec<String>,
     /// Null when unknown; 0 for the offline planner.
     pub cost_usd: Option<f64>,
+    /// None where no model was asked.
+    pub model: Option<ModelUse>,
 }

@@ -30,6 +30,8 @@ impl Stage {
 #[derive(Debug, Clone)]
 pub enum Event {
     Entered(Stage),
+    /// More of an answer that comes in pieces.
+    Words(String),
     Finished(Result<Arc<Reply>, Fault>),
 }
 
@@ -54,6 +56,17 @@ impl Watch {
     fn is_open_to(&self, caller: &Caller) -> bool {
         let Caller { actor, role, claims, .. } = &self.caller;
         caller.is_admin() || (*actor == caller.actor && *role == caller.role && *claims == caller.claims)
+    }
+
+    /// Tells of a stage when it is entered for the first time.
+    pub fn enter(&self, stage: Stage) {
+        self.events.send_if_modified(|events| {
+            let new = !events.iter().any(|event| matches!(event, Event::Entered(known) if *known == stage));
+            if new {
+                events.push(Event::Entered(stage));
+            }
+            new
+        });
     }
 
     pub fn tell(&self, event: Event) {

@@ -13,7 +13,7 @@
 use crate::active::{Event, Stage, Watch};
 use crate::aside::aside;
 use crate::house::House;
-use crate::planning::{MOST_VALUES, Planned};
+use crate::planning::{MOST_VALUES, Mind, Planned};
 use crate::turns::Turn;
 use crate::{answer, nothing, rows};
 use domain::{Ask, Caller, Clarification, Fault, Limits, Outcome, Proposal, Purpose, Rows, Run, Status, Timings, Wish};
@@ -36,6 +36,8 @@ pub struct Reply {
     pub run: Run,
     /// The rows as Arrow, for doors that reply them so.
     pub rows: Option<Rows>,
+    /// Whether personal fields may be among what was read.
+    pub personal: bool,
 }
 
 /// A request on its way.
@@ -55,10 +57,11 @@ impl Walk {
 
 /// What a walk comes to, if nothing ends it before.
 struct Done {
-    rows: Rows,
+    outcome: Outcome,
     why_nothing: Option<String>,
     /// Kept until the run is on record: however large results are, one actor has but a few on their way.
     turn: Option<Turn>,
+    personal: bool,
 }
 
 /// What ends a walk before it has rows.
@@ -99,11 +102,11 @@ impl House {
             () = watch.cancel.cancelled() => Ok(None),
             end = self.steps(caller, ask, watch, &mut run) => end.map(Some),
         };
-        let (mut why, mut turn) = (None, None);
+        let (mut why, mut turn, mut personal) = (None, None, false);
         let outcome = match end {
             Ok(Some(done)) => {
-                (why, turn) = (done.why_nothing, done.turn);
-                Outcome::Rows(done.rows)
+                (why, turn, personal) = (done.why_nothing, done.turn, done.personal);
+                done.outcome
             }
             Ok(None) => Outcome::Cancelled,
             Err(Stop::Clarify(clarification)) => Outcome::Clarify(clarification),
@@ -111,7 +114,7 @@ impl House {
             Err(Stop::Fault(fault)) if run.compiled_sql.is_none() && !is_ours(&fault) => Outcome::Refused(fault),
             Err(Stop::Fault(fault)) => Outcome::Failed(fault),
         };
-        let mut reply = conclude(run, ask, outcome).await?;
+        let mut reply = conclude(run, ask, outcome, personal).await?;
         if let Some(why) = why {
             reply.run.assistant_message = format!("{} {why}", reply.run.assistant_message);
         }
@@ -121,21 +124,28 @@ impl House {
     }
 
     async fn steps(self: &Arc<Self>, caller: &Caller, ask: &Ask, watch: &Watch, run: &mut Run) -> Result<Done, Stop> {
-        watch.tell(Event::Entered(Stage::Planning));
+        watch.enter(Stage::Planning);
+        if let (Wish::Question { text, history }, Mind::Model { agent, .. }) = (&ask.wish, self.planning.mind()) {
+            let start = Instant::now();
+            run.planner = Some(self.planning.name().to_owned());
+            let told = self.ask_model(agent, caller, ask, (text, history), watch, run).await;
+            run.timings.plan_ms = milliseconds(start);
+            return Ok(Done { outcome: Outcome::Told(told?), why_nothing: None, turn: None, personal: false });
+        }
         let proposal = self.propose(caller, ask, run).await?;
-        watch.tell(Event::Entered(Stage::Validating));
+        watch.enter(Stage::Validating);
         let approved = self.check(caller, &proposal, run).await?;
-        watch.tell(Event::Entered(Stage::Executing));
+        watch.enter(Stage::Executing);
         let (Executed { rows, .. }, turn) = self.execute(&approved, run).await?;
-        let mut done = Done { rows, why_nothing: None, turn: Some(turn) };
+        let (mut turn, mut why_nothing) = (Some(turn), None);
         if let (Wish::Question { .. }, Proposal::Query { plan, .. }) = (&ask.wish, &proposal)
-            && nothing::is_nothing(&done.rows)
+            && nothing::is_nothing(&rows)
         {
             // The counts that tell why need turns of their own.
-            done.turn = None;
-            done.why_nothing = self.why_nothing(caller, ask, plan).await;
+            turn = None;
+            why_nothing = self.why_nothing(caller, ask, plan).await;
         }
-        Ok(done)
+        Ok(Done { outcome: Outcome::Rows(rows), why_nothing, turn, personal: approved.is_personal() })
     }
 
     /// Plan: from a wish to a proposal.
@@ -195,7 +205,7 @@ impl House {
         let limits = self.config.limits;
         match purpose {
             Purpose::Index => Limits { rows: limits.rows.max(MOST_VALUES), ..limits },
-            Purpose::Answer | Purpose::Describe => limits,
+            Purpose::Answer | Purpose::Step | Purpose::Describe => limits,
         }
     }
 
@@ -267,11 +277,12 @@ fn begin(caller: &Caller, ask: &Ask, watch: &Watch, policy_fingerprint: &str) ->
         sandbox_tier: None,
         unenforced: Vec::new(),
         cost_usd: None,
+        model: None,
     }
 }
 
 /// Turns the outcome into what is recorded and replied.
-async fn conclude(mut run: Run, ask: &Ask, outcome: Outcome) -> Result<Reply, Fault> {
+async fn conclude(mut run: Run, ask: &Ask, outcome: Outcome, personal: bool) -> Result<Reply, Fault> {
     let mut kept = None;
     match outcome {
         Outcome::Rows(result) => {
@@ -287,6 +298,10 @@ async fn conclude(mut run: Run, ask: &Ask, outcome: Outcome) -> Result<Reply, Fa
             run.assistant_message = answer::sentence(&run, ask, &result);
             kept = Some(result);
         }
+        Outcome::Told(text) => {
+            run.status = Status::Succeeded;
+            run.assistant_message = text;
+        }
         Outcome::Clarify(clarification) => {
             run.status = Status::Clarify;
             run.assistant_message.clone_from(&clarification.question);
@@ -299,7 +314,7 @@ async fn conclude(mut run: Run, ask: &Ask, outcome: Outcome) -> Result<Reply, Fa
             run.assistant_message = "Cancelled.".to_owned();
         }
     }
-    Ok(Reply { run, rows: kept })
+    Ok(Reply { run, rows: kept, personal })
 }
 
 /// The result as it is recorded, and as open doors reply it.

@@ -4,10 +4,14 @@
 //! path like anything else, under the caller's own policy, and kept by what the caller may see and
 //! the state of the data: two callers share an index only if they would read the same values.
 
+mod hands;
+mod masks;
+mod minds;
+mod model;
 mod shelf;
 mod values;
 
-use crate::config::PlannerChoice;
+use crate::config::Config;
 use crate::house::House;
 use domain::{Caller, Clarification, Door, Fault, Proposal, SourceSchema, Turn, sha256_hex};
 use planner::offline::{self, Context, Explain, Index};
@@ -16,13 +20,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use values::Read;
 
+pub use minds::Mind;
 pub use values::MOST_VALUES;
 
 /// Indexes kept at a time. Beyond it all are dropped, and those in use are built again.
 const MOST_INDEXES: usize = 64;
 
 pub struct Planning {
-    name: &'static str,
+    mind: Mind,
     indexes: Mutex<HashMap<String, Arc<Index>>>,
 }
 
@@ -32,17 +37,17 @@ pub enum Planned {
 }
 
 impl Planning {
-    /// There is one planner so far, so that the best one to be had is that one.
-    pub fn new(choice: PlannerChoice) -> Self {
-        let name = match choice {
-            PlannerChoice::Auto | PlannerChoice::Offline => "offline",
-        };
-        Self { name, indexes: Mutex::default() }
+    pub fn new(config: &Config) -> Result<Self, String> {
+        Ok(Self { mind: Mind::of(config)?, indexes: Mutex::default() })
+    }
+
+    pub fn mind(&self) -> &Mind {
+        &self.mind
     }
 
     /// The planner in use, as runs record it.
     pub fn name(&self) -> &'static str {
-        self.name
+        self.mind.name()
     }
 }
 

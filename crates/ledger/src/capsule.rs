@@ -53,6 +53,7 @@ impl Capsule {
             ("unenforced_json", json(&run.unenforced)?),
             ("cost_usd", run.cost_usd.map_or(Value::Null, real)),
             ("end_user", optional(run.end_user.as_ref())),
+            ("model_json", optional_json(run.model.as_ref())?),
         ];
         Ok(Self { run_id: run.run_id, columns })
     }
@@ -167,5 +168,6 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Run, LedgerError> {
         sandbox_tier: row.get("sandbox_tier")?,
         unenforced: row.json("unenforced_json")?,
         cost_usd: row.get("cost_usd")?,
+        model: row.json_or_none("model_json")?,
     })
 }

@@ -93,7 +93,7 @@ const LIGHT: &str = "run_id, created_at, dataset_id, dataset_version_hash, quest
     compiled_sql, status, NULL AS result_json, error_json, exec_time_ms, session_id, thread_id, request_id, door, \
     purpose, actor, role, reading, planner, sql_text, params_json, proposal_hash, policy_fingerprint, contracts_json, \
     filtered_by_json, assistant_message, clarification_json, plan_ms, check_ms, run_ms, sandbox_tier, \
-    unenforced_json, cost_usd, end_user";
+    unenforced_json, cost_usd, end_user, model_json";
 
 pub(crate) fn one(conn: &Connection, id: RunId) -> Result<Option<Run>, LedgerError> {
     let mut statement = conn.prepare_cached("SELECT * FROM run_capsules WHERE run_id = ?1")?;
@@ -134,10 +134,12 @@ pub(crate) fn page(conn: &Connection, filter: &RunFilter) -> Result<RunPage, Led
     Ok(RunPage { runs, next })
 }
 
-/// The turns of a thread as its next question needs them: one for each request, however many runs it took.
+/// The turns of a thread as its next question needs them: one for each request, however many runs it took. Answers are for
+/// models: one that may hold personal values, or was not made with care for them, stays out.
 pub(crate) fn turns(conn: &Connection, thread: ThreadId, actor: &str, last: usize) -> Result<Vec<Turn>, LedgerError> {
     let mut statement = conn.prepare_cached(
-        "SELECT session_id, question, plan_json, clarification_json, assistant_message FROM run_capsules \
+        "SELECT session_id, question, plan_json, clarification_json, \
+         iif(model_json ->> '$.personal' = 0, assistant_message, '') AS assistant_message FROM run_capsules \
          WHERE thread_id = ?1 AND actor = ?2 AND purpose = 'answer' AND question IS NOT NULL \
          ORDER BY created_at DESC, run_id DESC",
     )?;

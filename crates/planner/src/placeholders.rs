@@ -33,6 +33,12 @@ impl Placeholders {
         restored.push(self, text) + &restored.finish()
     }
 
+    /// The same inside SQL, where a quote in a string is written twice.
+    pub fn restore_quoted(&self, sql: &str) -> String {
+        let values = self.values.iter().map(|value| value.replace('\'', "''")).collect();
+        Self { numbers: HashMap::new(), values }.restore(sql)
+    }
+
     fn value(&self, inside: &str) -> Option<&str> {
         let (_, number) = inside.rsplit_once(' ')?;
         let at = number.parse::<usize>().ok()?.checked_sub(1)?;

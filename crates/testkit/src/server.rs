@@ -102,6 +102,8 @@ impl ServerBuilder {
         if self.demo {
             command.arg("--demo");
         }
+        // Whatever keys this machine has, no test asks a real model.
+        command.env("GATEHOUSE_PLANNER", "offline").env_remove("ANTHROPIC_API_KEY").env_remove("OPENAI_API_KEY");
         command.env("LOG_LEVEL", "warn").envs(self.settings.iter().map(|(k, v)| (k, v)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command

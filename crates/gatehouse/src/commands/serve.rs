@@ -4,7 +4,7 @@ use super::{flags, load};
 use crate::cli::Serve;
 use crate::demo;
 use crate::print::{self, Problem};
-use gateway::config::Flags;
+use gateway::config::{Flags, PlannerChoice};
 use gateway::{House, Serving};
 use ledger::NewToken;
 use std::process::ExitCode;
@@ -21,7 +21,10 @@ pub async fn run(serve: Serve) -> Result<ExitCode, Problem> {
     if serve.demo {
         demo::write(&serve.data.data)?;
     }
-    let (config, _) = load(&flags)?;
+    let (mut config, shown) = load(&flags)?;
+    if !serve.demo && shown.iter().any(|setting| setting.key == "planner" && setting.origin == "default") {
+        config.planner = PlannerChoice::Claude;
+    }
     gateway::log::start(&config.log);
     let house = House::open(config)?;
     let serving = gateway::serve(house.clone()).await?;

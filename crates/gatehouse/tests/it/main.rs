@@ -22,6 +22,7 @@ mod golden;
 mod identity;
 mod kills;
 mod limits;
+mod models;
 mod page;
 mod policy;
 mod query;

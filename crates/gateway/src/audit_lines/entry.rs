@@ -1,7 +1,7 @@
 //! One audit line: everything needed to trace an answer back to the queries that it came from.
 
 use super::AuditLines;
-use domain::{Caller, Fault, Run, SessionId};
+use domain::{Caller, Fault, Purpose, Run, SessionId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -61,8 +61,8 @@ struct Summary<'a> {
 #[derive(Serialize)]
 struct Metadata<'a> {
     model: Option<&'a str>,
-    prompt_tokens: Option<u64>,
-    completion_tokens: Option<u64>,
+    prompt_tokens: u64,
+    completion_tokens: u64,
     cost_estimate_usd: Option<f64>,
     duration_seconds: f64,
     tool_call_count: usize,
@@ -100,9 +100,11 @@ fn entry<'a>(
     runs: &'a [Run],
     verbose: bool,
 ) -> Entry<'a> {
-    let statements: Vec<(&Run, &str)> = runs.iter().filter_map(|run| Some((run, statement(run)?))).collect();
     let planned = runs.iter().rev().find(|run| run.planner.is_some());
-    let tokens = tokens(planned);
+    let model = planned.and_then(|run| run.model.as_ref());
+    // What a model asked for ran in steps; what is shown with its answer is one of them.
+    let statements = runs.iter().filter(|run| model.is_none() || run.purpose == Purpose::Step);
+    let statements: Vec<(&Run, &str)> = statements.filter_map(|run| Some((run, statement(run)?))).collect();
     Entry {
         session_id: asked.session,
         timestamp: asked.at,
@@ -111,12 +113,12 @@ fn entry<'a>(
         query_results_summary: statements.iter().map(|(run, _)| summary(run, verbose)).collect(),
         final_response: response.unwrap_or_default(),
         metadata: Metadata {
-            model: planned.and_then(|run| run.planner.as_deref()),
-            prompt_tokens: tokens,
-            completion_tokens: tokens,
+            model: model.map(|model| model.name.as_str()).or(planned.and_then(|run| run.planner.as_deref())),
+            prompt_tokens: model.map_or(0, |model| model.prompt_tokens),
+            completion_tokens: model.map_or(0, |model| model.completion_tokens),
             cost_estimate_usd: planned.map_or(Some(0.0), |run| run.cost_usd),
             duration_seconds: took.as_secs_f64(),
-            tool_call_count: statements.len(),
+            tool_call_count: model.map_or(statements.len(), |model| model.tool_calls as usize),
             request_id: &asked.caller.request_id,
             actor: &asked.caller.actor,
             user: asked.caller.end_user.as_deref(),
@@ -141,9 +143,4 @@ fn summary(run: &Run, verbose: bool) -> Summary<'_> {
         error: run.error_json.as_ref().map(|fault| fault.code.as_str()),
         rows: rows.filter(|_| verbose),
     }
-}
-
-/// Where no model was asked, no token was spent. What a model took is not known here.
-fn tokens(planned: Option<&Run>) -> Option<u64> {
-    planned.is_none_or(|run| run.planner.as_deref() == Some("offline")).then_some(0)
 }

@@ -1,7 +1,7 @@
 //! The table of settings. Everything else in this module follows from it.
 
 use super::given::Given;
-use super::types::{Analyst, AuditOutput, Config, LogFormat, PlannerChoice};
+use super::types::{Analyst, AuditOutput, Config, LogFormat, PlannerChoice, Secret};
 use std::num::NonZeroU32;
 use tracing::Level;
 
@@ -15,6 +15,8 @@ pub struct Setting {
     pub default: &'static str,
     pub doc: &'static str,
     pub apply: Apply,
+    /// Never shown.
+    pub secret: bool,
 }
 
 type Apply = fn(&mut Config, &Given) -> Result<(), String>;
@@ -31,6 +33,11 @@ impl Setting {
         self
     }
 
+    const fn secret(mut self) -> Self {
+        self.secret = true;
+        self
+    }
+
     const fn flag(mut self, flag: &'static str) -> Self {
         self.flag = Some(flag);
         self
@@ -38,7 +45,7 @@ impl Setting {
 }
 
 const fn setting(key: &'static str, default: &'static str, doc: &'static str, apply: Apply) -> Setting {
-    Setting { key, aliases: &[], flag: None, default, doc, apply }
+    Setting { key, aliases: &[], flag: None, default, doc, apply, secret: false }
 }
 
 const MIB: i64 = 1024 * 1024;
@@ -47,8 +54,38 @@ const DAY: i64 = 24 * 60 * 60;
 #[rustfmt::skip]
 pub static SETTINGS: &[Setting] = &[
     setting("planner", "auto",
-        "Who turns questions into plans: `auto` (the best to be had) or `offline` (embedded, no model, no network).",
-        |c, g| planner(g).map(|v| c.planner = v)).flag("--planner"),
+        "Who turns questions into answers: `claude` (the Messages API), `claude-code` (the agent CLI), `openai` (any server \
+         that speaks chat completions), `offline` (embedded, no model, no network) or `auto` (Claude with a key, else \
+         offline). `serve` without `--demo` takes `claude` where nobody says anything.",
+        |c, g| g.one_of(PLANNERS).map(|v| c.planner = v)).flag("--planner"),
+
+    setting("model.name", "claude-sonnet-5-5",
+        "The model that is asked, as its server calls it.",
+        |c, g| g.words().map(|v| c.model.name = v.to_owned())).alias(&["CLAUDE_DA_MODEL"]),
+    setting("model.claude_key", "",
+        "Key of Anthropic's API.",
+        |c, g| key(g).map(|v| c.model.claude_key = Some(v))).alias(&["ANTHROPIC_API_KEY"]).secret(),
+    setting("model.claude_url", planner::Model::CLAUDE_URL,
+        "Where the Messages API is.",
+        |c, g| url(g).map(|v| c.model.claude_url = v)).alias(&["ANTHROPIC_BASE_URL"]),
+    setting("model.openai_key", "",
+        "Key of the server of the planner `openai`, if it wants one.",
+        |c, g| key(g).map(|v| c.model.openai_key = Some(v))).alias(&["OPENAI_API_KEY"]).secret(),
+    setting("model.openai_url", "http://127.0.0.1:11434/v1",
+        "Where the server of the planner `openai` is, with its `/v1`.",
+        |c, g| url(g).map(|v| c.model.openai_url = v)).alias(&["OPENAI_BASE_URL"]),
+    setting("model.max_turns", "10",
+        "Calls of the model for one question. On the last it answers with what it has.",
+        |c, g| g.number(1..=100).map(|v| c.model.max_turns = v)).alias(&["CLAUDE_DA_MAX_TURNS"]),
+    setting("model.max_budget_usd", "0.50",
+        "US$ that one question may cost, checked before each call where the model's price is known.",
+        |c, g| g.fraction(0.001..=1000.0).map(|v| c.model.max_budget_usd = v)).alias(&["CLAUDE_DA_MAX_BUDGET_USD"]),
+    setting("model.timeout_seconds", "240",
+        "Seconds that one question may take in all, its queries included.",
+        |c, g| g.seconds(1..=3600).map(|v| c.model.timeout = v)),
+    setting("model.prices", "",
+        "A TOML file of prices that go before those of this version; docs/OPERATIONS.md shows its form.",
+        |c, g| g.path(&c.data).map(|v| c.model.prices = Some(v))),
 
     setting("server.listen", "127.0.0.1:8080",
         "Where to listen; port 0 takes a free one. What other machines can reach needs TLS or `server.behind_proxy`.",
@@ -186,12 +223,28 @@ const LEVELS: &[(&str, Level)] = &[
     ("trace", Level::TRACE),
 ];
 
-fn planner(given: &Given) -> Result<PlannerChoice, String> {
-    match given.words()? {
-        name @ ("claude" | "claude-code" | "openai") => {
-            Err(format!("the planner `{name}` is not available in this version: use `auto` or `offline`"))
-        }
-        _ => given.one_of(&[("auto", PlannerChoice::Auto), ("offline", PlannerChoice::Offline)]),
+const PLANNERS: &[(&str, PlannerChoice)] = &[
+    ("auto", PlannerChoice::Auto),
+    ("claude", PlannerChoice::Claude),
+    ("claude-code", PlannerChoice::ClaudeCode),
+    ("openai", PlannerChoice::OpenAi),
+    ("offline", PlannerChoice::Offline),
+];
+
+/// Goes into a header as it is. The text is not repeated: it is a secret, if a misspelt one.
+fn key(given: &Given) -> Result<Secret, String> {
+    match given.words() {
+        Ok(key) if key.bytes().all(|b| b.is_ascii_graphic()) => Ok(Secret(key.to_owned())),
+        _ => Err("is no key: it may hold letters, digits and signs, and no spaces".to_owned()),
+    }
+}
+
+fn url(given: &Given) -> Result<String, String> {
+    let url = given.words()?;
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    match rest.is_some_and(|rest| !rest.is_empty()) {
+        true => Ok(url.to_owned()),
+        false => Err(format!("`{url}` is not the address of a server: write it like `https://example.com`")),
     }
 }
 

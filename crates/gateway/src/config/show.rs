@@ -6,7 +6,7 @@ use super::settings::Setting;
 use engines::SourceKind;
 use serde::Serialize;
 
-/// One setting in force. No setting is a secret, so each is shown as it was given.
+/// One setting in force. Of secrets only that there is one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Shown {
     pub key: String,
@@ -20,7 +20,7 @@ impl Shown {
     pub(super) fn new(setting: &Setting, given: Option<&Given>) -> Self {
         Self {
             key: setting.key.to_owned(),
-            value: given.map(Given::shown),
+            value: given.map(|given| if setting.secret { "(secret)".to_owned() } else { given.shown() }),
             origin: given.map_or(Origin::Default.to_string(), |given| given.origin().to_string()),
             doc: setting.doc.to_owned(),
         }

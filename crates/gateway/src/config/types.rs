@@ -16,6 +16,7 @@ pub struct Config {
     pub tls: Option<Tls>,
     pub log: Log,
     pub planner: PlannerChoice,
+    pub model: Model,
     pub datasets_dir: PathBuf,
     pub contracts_dir: PathBuf,
     pub analyst: Analyst,
@@ -67,10 +68,50 @@ pub enum LogFormat {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlannerChoice {
-    /// The best one that can be had here.
+    /// Claude with a key, else offline.
     Auto,
+    /// Anthropic's Messages API.
+    Claude,
+    /// The agent CLI `claude`, with our own tools and no others.
+    ClaudeCode,
+    /// Any server that speaks chat completions.
+    OpenAi,
     /// Embedded: no model, no network.
     Offline,
+}
+
+/// The model that plans, where a planner asks one.
+#[derive(Debug, Clone)]
+pub struct Model {
+    pub name: String,
+    pub claude_key: Option<Secret>,
+    pub claude_url: String,
+    pub openai_key: Option<Secret>,
+    pub openai_url: String,
+    /// Calls of the model for one question.
+    pub max_turns: u32,
+    /// For one question.
+    pub max_budget_usd: f64,
+    /// For one question in all.
+    pub timeout: Duration,
+    /// Prices that go before our own.
+    pub prices: Option<PathBuf>,
+}
+
+/// Shown to nobody, not even by `Debug`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(pub(super) String);
+
+impl Secret {
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret")
+    }
 }
 
 /// The door of spec 000.
@@ -134,6 +175,17 @@ impl Config {
             tls: None,
             log: Log { level: tracing::Level::INFO, format: LogFormat::Pretty },
             planner: PlannerChoice::Auto,
+            model: Model {
+                name: String::new(),
+                claude_key: None,
+                claude_url: String::new(),
+                openai_key: None,
+                openai_url: String::new(),
+                max_turns: 0,
+                max_budget_usd: 0.0,
+                timeout: Duration::ZERO,
+                prices: None,
+            },
             datasets_dir: PathBuf::new(),
             contracts_dir: PathBuf::new(),
             analyst: Analyst { db_path: PathBuf::new(), timeout: Duration::ZERO },

@@ -115,5 +115,6 @@ pub fn run(actor: &str, question: &str) -> Run {
         sandbox_tier: Some("T1".into()),
         unenforced: vec!["cpu".into()],
         cost_usd: Some(0.0),
+        model: None,
     }
 }

@@ -19,9 +19,13 @@ pub struct Tool {
 pub trait Tools: Send + Sync {
     fn list(&self) -> Vec<Tool>;
 
-    /// Calls one of the list. A fault that a model can fix (`Kind::model_can_fix`) is told to it, and it may try
-    /// again; any other ends the run.
+    /// Calls one of the list. A fault is told to the model, and it may try again, unless it ends the run.
     fn call<'a>(&'a self, name: &'a str, input: Value) -> BoxFuture<'a, Result<String, Fault>>;
+
+    /// Whether nothing that the model could do would help.
+    fn ends_run(&self, fault: &Fault) -> bool {
+        !fault.kind.model_can_fix()
+    }
 }
 
 /// What became of a call.

@@ -151,7 +151,7 @@ impl<'a> Work<'a> {
             self.told.spent.tool_calls += 1;
             let called = call(self.tools, &self.offered, wanted, self.agent.caps.tool_result_bytes).await;
             (self.told.hear)(Event::ToolFinished { id, name, fault: called.fault.clone(), cut: called.cut });
-            if let Some(fault) = called.fault.filter(|fault| !fault.kind.model_can_fix()) {
+            if let Some(fault) = called.fault.filter(|fault| self.tools.ends_run(fault)) {
                 return Err(fault);
             }
             results.push(called.result);

@@ -17,6 +17,8 @@ pub struct Answer {
     pub text: String,
     /// Resources of which policy showed only some rows.
     pub filtered_by: Vec<String>,
+    /// That a model read and wrote for it.
+    pub tokens: (u64, u64),
 }
 
 impl Answer {
@@ -32,7 +34,8 @@ impl Answer {
                 _ => run.assistant_message.clone(),
             },
         };
-        Ok(Self { text, filtered_by: run.filtered_by.clone() })
+        let tokens = run.model.as_ref().map_or((0, 0), |model| (model.prompt_tokens, model.completion_tokens));
+        Ok(Self { text, filtered_by: run.filtered_by.clone(), tokens })
     }
 
     /// The text as it is streamed: a line at a time.

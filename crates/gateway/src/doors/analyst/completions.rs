@@ -82,14 +82,19 @@ impl Heading {
 }
 
 /// Where no model was asked, no token was used.
-pub fn usage() -> Value {
-    json!({ "prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0 })
+pub fn usage(answer: &Answer) -> Value {
+    let (prompt, completion) = answer.tokens;
+    json!({
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": prompt.saturating_add(completion),
+    })
 }
 
 fn whole(session: Session, heading: &Heading, answer: &Answer) -> Response {
     let message = json!({ "role": "assistant", "content": answer.text, "refusal": null });
     let choice = json!({ "index": 0, "message": message, "logprobs": null, "finish_reason": "stop" });
-    let completion = heading.with("chat.completion", json!([choice]), Some(usage()));
+    let completion = heading.with("chat.completion", json!([choice]), Some(usage(answer)));
     let bytes = Bytes::from(completion.to_string());
     let length = HeaderValue::from(bytes.len());
     // The session ends when its answer is on its way.

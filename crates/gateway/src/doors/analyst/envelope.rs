@@ -39,6 +39,7 @@ fn code(fault: &Fault) -> &str {
         (Kind::Timeout, "engine.timeout") => "query_timeout",
         (Kind::Timeout, _) => "agent_timeout",
         (Kind::Unavailable, code @ ("ledger.unavailable" | "request_cancelled")) => code,
+        (Kind::Unavailable, code) if code.starts_with("model.") => "model_unavailable",
         (Kind::Unavailable | Kind::SandboxUnavailable, _) => "database_unavailable",
         (Kind::Unauthenticated, _) => "invalid_api_key",
         (Kind::Internal, _) => "internal_error",

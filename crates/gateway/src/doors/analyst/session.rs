@@ -3,19 +3,22 @@
 use super::answer::Answer;
 use super::conversation::Conversation;
 use crate::House;
-use crate::active::Watch;
+use crate::active::{Event, Watch};
 use crate::audit_lines::Asked;
 use crate::path::Walk;
 use domain::{Ask, Caller, Door, Fault, Kind, Purpose, Run, SessionId, Wish};
 use ledger::RunFilter;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 /// A request on its way. The client that holds it waits; when it is dropped, the client has its answer or has gone.
 pub struct Session {
     pub id: SessionId,
     watch: Arc<Watch>,
+    events: watch::Receiver<Vec<Event>>,
+    /// Events that were heard already.
+    heard: usize,
     answer: oneshot::Receiver<Result<Answer, Fault>>,
     /// Dropped with the session: the audit line waits for it.
     _told: oneshot::Sender<()>,
@@ -38,7 +41,29 @@ impl Session {
         let (told, was_told) = oneshot::channel();
         let id = asked.session;
         house.tasks.spawn(see_through(house.clone(), walk, asked, answered, was_told));
-        Self { id, watch, answer, _told: told }
+        let events = watch.subscribe();
+        Self { id, watch, events, heard: 0, answer, _told: told }
+    }
+
+    /// More of an answer that comes in pieces; none when it has ended.
+    pub async fn words(&mut self) -> Option<String> {
+        loop {
+            let mut words = String::new();
+            for event in self.events.borrow_and_update().iter().skip(self.heard) {
+                match event {
+                    Event::Words(more) => words.push_str(more),
+                    // Not heard, so that the next call finds it again.
+                    Event::Finished(_) if words.is_empty() => return None,
+                    Event::Finished(_) => break,
+                    Event::Entered(_) => {}
+                }
+                self.heard += 1;
+            }
+            if !words.is_empty() {
+                return Some(words);
+            }
+            self.events.changed().await.ok()?;
+        }
     }
 
     pub async fn answer(&mut self) -> Result<Answer, Fault> {
@@ -87,11 +112,13 @@ async fn in_time(limit: Duration, walk: Walk) -> Result<Answer, Fault> {
 /// The statements of a session, in the order in which they ran. A ledger that cannot be read costs the line its
 /// statements, and nobody anything else.
 async fn runs(house: &House, session: SessionId) -> Vec<Run> {
-    let filter = RunFilter { session: Some(session), limit: RunFilter::MAX_LIMIT, ..RunFilter::default() };
+    let filter =
+        RunFilter { session: Some(session), purpose: None, limit: RunFilter::MAX_LIMIT, ..RunFilter::default() };
     let mut runs = Vec::new();
     match house.ledger.runs(&filter).await {
         Ok(page) => {
-            for run in page.runs.iter().rev() {
+            let told = page.runs.iter().filter(|run| matches!(run.purpose, Purpose::Answer | Purpose::Step));
+            for run in told.rev() {
                 runs.extend(house.ledger.run(run.run_id).await.ok().flatten());
             }
         }

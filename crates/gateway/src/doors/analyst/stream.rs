@@ -1,5 +1,6 @@
 //! A completion in chunks, as server-sent events: the role, the text, why it ended, what it used, `[DONE]`.
 
+use super::answer::Answer;
 use super::completions::{Heading, usage};
 use super::envelope;
 use super::session::Session;
@@ -16,14 +17,19 @@ pub fn stream(mut session: Session, heading: Heading, wants_usage: bool) -> Resp
     let chunks = Chunks { heading, wants_usage };
     let events = async_stream::stream! {
         yield chunks.delta(json!({ "role": "assistant", "content": "" }));
+        let mut in_pieces = false;
+        while let Some(words) = session.words().await {
+            in_pieces = true;
+            yield chunks.delta(json!({ "content": words }));
+        }
         match session.answer().await {
             Ok(answer) => {
-                for piece in answer.pieces() {
+                for piece in answer.pieces().filter(|_| !in_pieces) {
                     yield chunks.delta(json!({ "content": piece }));
                 }
                 yield chunks.end();
                 if wants_usage {
-                    yield chunks.usage();
+                    yield chunks.usage(&answer);
                 }
                 yield Ok(Event::default().data("[DONE]"));
             }
@@ -52,8 +58,8 @@ impl Chunks {
         self.chunk(json!([{ "index": 0, "delta": {}, "logprobs": null, "finish_reason": "stop" }]), Value::Null)
     }
 
-    fn usage(&self) -> Chunk {
-        self.chunk(json!([]), usage())
+    fn usage(&self, answer: &Answer) -> Chunk {
+        self.chunk(json!([]), usage(answer))
     }
 
     /// Whoever asks for usage finds the key in every chunk, null in all but the last.

@@ -77,23 +77,28 @@ pub async fn schema_for(house: &Arc<House>, caller: &Caller, id: &str, sample: u
         return Err(Fault::new(Kind::Invalid, "request.query", message));
     }
     let (_, view) = house.dataset(caller, id).await?;
+    schema_of(house, caller, &view, sample).await
+}
+
+/// What a view holds, with so many sample rows of each table.
+pub async fn schema_of(house: &Arc<House>, caller: &Caller, view: &SourceSchema, sample: u64) -> Result<Value, Fault> {
     let session = SessionId::new();
     let mut tables = Vec::new();
     for table in &view.tables {
         let mut shown = json!({
             "name": table.name,
             "description": table.description,
-            "row_count": row_count(house, caller, &view, table, session).await?,
+            "row_count": row_count(house, caller, view, table, session).await?,
             "columns": table.columns.iter().map(column).collect::<Vec<_>>(),
         });
         if sample > 0
             && let Some(object) = shown.as_object_mut()
         {
-            object.insert("sample".into(), sample_rows(house, caller, &view, table, sample, session).await?);
+            object.insert("sample".into(), sample_rows(house, caller, view, table, sample, session).await?);
         }
         tables.push(shown);
     }
-    Ok(json!({ "dataset_id": id, "version_hash": view.data_version, "tables": tables }))
+    Ok(json!({ "dataset_id": view.source, "version_hash": view.data_version, "tables": tables }))
 }
 
 fn column(column: &domain::Column) -> Value {

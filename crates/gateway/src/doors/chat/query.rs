@@ -70,11 +70,3 @@ pub fn ask(proposal: Proposal) -> Ask {
         thread: None,
     }
 }
-
-/// Runs a proposal for a tool call.
-pub async fn run(house: &Arc<House>, caller: &Caller, proposal: Proposal) -> Result<Arc<crate::Reply>, Fault> {
-    if let Err(fault) = house.dataset(caller, proposal.source()).await {
-        return Err(refuse(house, caller, fault).await);
-    }
-    house.start(caller.clone(), ask(proposal)).reply().await
-}

@@ -60,16 +60,20 @@ fn stream(events: impl Stream<Item = Result<sse::Event, Infallible>> + Send + 's
 fn live(watch: Arc<Watch>, seen: usize) -> impl Stream<Item = Result<sse::Event, Infallible>> + Send {
     async_stream::stream! {
         let mut events = watch.subscribe();
-        let mut told = 0;
+        let (mut heard, mut stages) = (0, 0);
         loop {
-            let news: Vec<Event> = events.borrow_and_update().iter().skip(told).cloned().collect();
+            let news: Vec<Event> = events.borrow_and_update().iter().skip(heard).cloned().collect();
             for event in news {
-                told += 1;
+                heard += 1;
                 match event {
-                    Event::Entered(stage) if told > seen => {
-                        yield Ok(status(told, watch.run_id, stage.as_str()));
+                    Event::Entered(stage) => {
+                        stages += 1;
+                        if stages > seen {
+                            yield Ok(status(stages, watch.run_id, stage.as_str()));
+                        }
                     }
-                    Event::Entered(_) => {}
+                    // The result has all of them.
+                    Event::Words(_) => {}
                     Event::Finished(reply) => {
                         let last = match &reply {
                             Ok(reply) => ending(&reply.run),

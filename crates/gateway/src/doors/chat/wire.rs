@@ -67,6 +67,8 @@ pub struct Details<'a> {
     pub unenforced: &'a [String],
     pub timings: domain::Timings,
     pub cost_usd: Option<f64>,
+    /// Which model answered, if one did.
+    pub model: Option<&'a str>,
     pub actor: &'a str,
     pub role: &'a str,
     pub door: domain::Door,
@@ -143,7 +145,8 @@ fn details(run: &Run) -> Details<'_> {
         actor: &run.actor,
         role: &run.role,
         door: run.door,
-        runs: vec![run.run_id],
+        model: run.model.as_ref().map(|model| model.name.as_str()),
+        runs: run.model.iter().flat_map(|model| model.steps.iter().copied()).chain([run.run_id]).collect(),
     }
 }
 

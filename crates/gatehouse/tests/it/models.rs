@@ -1,0 +1,354 @@
+//! Models behind Analyst and Chat: what they are told, what they may do, and what is on record of it.
+
+use crate::analyst::{Lines, records};
+use crate::support::{demo, rows, server, verify};
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use testkit::{Client, Messages, Said, Server, ServerBuilder, tally};
+
+const BY_TIER: &str = "SELECT tier, count(*) AS customers FROM customers GROUP BY tier ORDER BY tier";
+const LARGEST: &str = "SELECT max(quantity) AS largest FROM order_items";
+const INSIGHT: &str = "Most customers are free.\n\nThe largest order is not theirs.";
+
+/// A demo whose model says what is written down.
+struct House {
+    server: Server,
+    lines: Lines,
+    model: Messages,
+}
+
+impl House {
+    fn of(script: impl IntoIterator<Item = Said>) -> Self {
+        Self::with(server(), Messages::script(script))
+    }
+
+    fn with(builder: ServerBuilder, model: Messages) -> Self {
+        let (server, lines) = Lines::server(planned_by("claude", builder, &model));
+        Self { server, lines, model }
+    }
+
+    fn client(&self) -> Client {
+        self.server.client("ann", "analyst")
+    }
+
+    /// Everything that the model was told, as text.
+    fn told(&self) -> String {
+        self.model.requests().iter().map(|request| request.body.to_string()).collect()
+    }
+}
+
+fn planned_by(planner: &str, builder: ServerBuilder, model: &Messages) -> ServerBuilder {
+    let builder = builder.env("GATEHOUSE_PLANNER", planner);
+    match planner {
+        "openai" => builder.env("OPENAI_API_KEY", Messages::KEY).env("OPENAI_BASE_URL", &format!("{}/v1", model.url)),
+        _ => builder.env("ANTHROPIC_API_KEY", Messages::KEY).env("ANTHROPIC_BASE_URL", &model.url),
+    }
+}
+
+fn query(id: &str, sql: &str) -> Said {
+    Said::tool(id, "read_query", &json!({ "sql": sql }))
+}
+
+fn analysis() -> Vec<Said> {
+    vec![
+        Said::thinking("First the tiers.", "sig-1")
+            .and_tool("call_1", "read_query", &json!({ "sql": BY_TIER }))
+            .usage(900, 60, 800, 0)
+            .when("Who buys from us?"),
+        query("call_2", LARGEST).usage(50, 40, 100, 1_700).when(r#"\"columns\":[\"tier\",\"customers\"]"#),
+        Said::text(INSIGHT).usage(30, 90, 60, 1_800).when("largest"),
+    ]
+}
+
+fn completion(client: &Client, messages: Value) -> testkit::Reply {
+    client.post("/v1/chat/completions", &json!({ "model": "claude-da/analyst", "messages": messages }))
+}
+
+fn ask(client: &Client, question: &str) -> testkit::Reply {
+    completion(client, json!([{ "role": "user", "content": question }]))
+}
+
+fn session(reply: &testkit::Reply) -> String {
+    reply.json()["id"].as_str().unwrap().trim_start_matches("chatcmpl-").to_owned()
+}
+
+#[test]
+fn an_analysis_of_two_queries_and_its_audit_line() {
+    let house = House::of(analysis());
+    let client = house.client().header("x-request-id", "req-analysis");
+    let reply = ask(&client, "Who buys from us?");
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    let body = reply.json();
+    assert_eq!(body["choices"][0]["message"]["content"], INSIGHT);
+    assert_eq!(body["usage"], json!({ "prompt_tokens": 5_440, "completion_tokens": 190, "total_tokens": 5_630 }));
+    let mut line = house.lines.of(&session(&reply));
+    for (field, shown) in [("/session_id", "…"), ("/timestamp", "…"), ("/metadata/duration_seconds", "…")] {
+        *line.pointer_mut(field).unwrap() = json!(shown);
+    }
+    insta::assert_json_snapshot!("an analysis' audit line", line);
+    // Every statement is a run of its own; the answer names them all.
+    let [answer] = records(&house.server, &session(&reply)).try_into().unwrap();
+    assert_eq!(answer["details"]["planner"], "claude");
+    assert_eq!(answer["details"]["model"], "claude-sonnet-5-5");
+    assert_eq!(answer["details"]["cost_usd"], json!(0.006_61));
+    let steps = answer["details"]["runs"].as_array().unwrap();
+    let statement =
+        |id: &Value| client.get(&format!("/runs/{}", id.as_str().unwrap())).json()["details"]["sql_text"].clone();
+    assert_eq!(steps.iter().map(statement).collect::<Vec<_>>(), [BY_TIER, LARGEST, LARGEST]);
+    assert_eq!(verify(&house.server)["flaw"], Value::Null);
+}
+
+#[test]
+fn its_words_are_passed_on_as_they_come() {
+    let house = House::of(analysis());
+    let body = json!({
+        "model": "claude-da/analyst", "stream": true, "stream_options": { "include_usage": true },
+        "messages": [{ "role": "user", "content": "Who buys from us?" }],
+    });
+    let text = house.client().post("/v1/chat/completions", &body).text();
+    let data: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("data: ")).collect();
+    let chunks: Vec<Value> = data.iter().filter_map(|data| serde_json::from_str(data).ok()).collect();
+    let words: Vec<&str> = chunks.iter().filter_map(|c| c["choices"][0]["delta"]["content"].as_str()).collect();
+    assert_eq!(words.concat(), INSIGHT);
+    assert_eq!(chunks.last().unwrap()["usage"]["completion_tokens"], 190);
+    assert_eq!(data.last(), Some(&"[DONE]"));
+}
+
+#[test]
+fn the_same_numbers_with_and_without_a_model() {
+    let house = House::of(analysis().into_iter().take(1).chain([Said::text("So many.")]));
+    let reply = ask(&house.client(), "Who buys from us?");
+    let by_model = &records(&house.server, &session(&reply))[0];
+    let offline = ask(&demo().client("ann", "analyst"), "How many customers are there per tier?");
+    let by_rules = &records(demo(), &session(&offline))[0];
+    let sorted = |run: &Value| {
+        let mut rows: Vec<String> = rows(run).iter().map(Value::to_string).collect();
+        rows.sort();
+        rows
+    };
+    assert_eq!(rows(by_model).len(), 3);
+    assert_eq!(sorted(by_model), sorted(by_rules));
+}
+
+#[test]
+fn other_servers_plan_as_well() {
+    let model = Messages::script(analysis());
+    let (server, lines) = Lines::server(planned_by("openai", server(), &model).env("CLAUDE_DA_MODEL", "qwen"));
+    let reply = ask(&server.client("ann", "analyst"), "Who buys from us?");
+    assert_eq!(reply.json()["choices"][0]["message"]["content"], INSIGHT);
+    let line = lines.of(&session(&reply));
+    assert_eq!((&line["metadata"]["model"], &line["metadata"]["cost_estimate_usd"]), (&json!("qwen"), &Value::Null));
+    assert_eq!(line["sql_queries_executed"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn what_is_no_question_about_data_uses_no_tool_and_all_messages_reach_the_model() {
+    let house = House::of([Said::text("4.").when("what's 2+2?"), Said::text("400.").when("And in October?")]);
+    let reply = ask(&house.client(), "what's 2+2?");
+    assert_eq!(reply.json()["choices"][0]["message"]["content"], "4.");
+    let line = house.lines.of(&session(&reply));
+    assert_eq!((&line["sql_queries_executed"], &line["metadata"]["tool_call_count"]), (&json!([]), &json!(0)));
+    let said = ["Hello", "Hello! What would you like to know?", "Revenue in September?", "250.", "And in October?"];
+    let roles = ["user", "assistant"].iter().cycle();
+    let messages: Vec<Value> =
+        said.iter().zip(roles).map(|(text, role)| json!({ "role": role, "content": text })).collect();
+    assert_eq!(completion(&house.client(), json!(messages)).json()["choices"][0]["message"]["content"], "400.");
+    let last = house.model.requests().pop().unwrap().body["messages"].to_string();
+    let mut from = 0;
+    for text in said {
+        from += last[from..].find(text).unwrap_or_else(|| panic!("`{text}` is missing or out of order: {last}"));
+    }
+}
+
+/// AC-05: whatever a model tries, it reads; and each attempt is on record.
+#[test]
+fn a_model_that_tries_to_write_is_told_why_not() {
+    let attempts = [
+        "DELETE FROM customers",
+        "ATTACH DATABASE '/tmp/other.db' AS other",
+        "PRAGMA writable_schema = ON",
+        "INSERT INTO orders (id) VALUES (1)",
+        "CREATE TABLE mine (id INTEGER)",
+        "SELECT load_extension('x')",
+        "VACUUM INTO '/tmp/copy.db'",
+        "SELECT 1; DROP TABLE customers",
+    ];
+    let tries = attempts.iter().enumerate().map(|(n, sql)| query(&format!("call_{n}"), sql));
+    let house = House::of(tries.chain([Said::text("I only read.")]));
+    let before = ask_count(&house);
+    let reply = ask(&house.client(), "Delete all customers.");
+    assert_eq!(reply.json()["choices"][0]["message"]["content"], "I only read.", "{}", reply.text());
+    let results: Vec<Value> = house.model.requests().into_iter().skip(1).map(last_result).collect();
+    let errors = results.iter().filter(|result| result["is_error"] == true).count();
+    let line = house.lines.of(&session(&reply));
+    assert_eq!(line["sql_queries_executed"], json!(attempts));
+    let refused = line["query_results_summary"].as_array().unwrap().iter().filter(|s| s["error"].is_string()).count();
+    let written = usize::from(ask_count(&house) != before);
+    tally("house", "attempts of a model to write", attempts.len(), "not refused", attempts.len() - errors + written);
+    assert_eq!((errors, refused, written), (attempts.len(), attempts.len(), 0), "{line}");
+}
+
+fn last_result(request: testkit::Recorded) -> Value {
+    let messages = request.body["messages"].as_array().unwrap().clone();
+    messages.last().unwrap()["content"][0].clone()
+}
+
+fn ask_count(house: &House) -> Value {
+    let sql = json!({ "sql": "SELECT (SELECT count(*) FROM customers), (SELECT count(*) FROM orders)" });
+    house.client().post("/datasets/shop/query", &sql).json()["result"]["rows"].clone()
+}
+
+/// The model has the database's tools and no others, and may not call what it is not offered.
+#[test]
+fn a_model_has_the_tools_of_its_door_only() {
+    let shell = Said::tool("call_1", "Bash", &json!({ "command": "id" }));
+    let house = House::of([shell, Said::text("I cannot.").when("there is no tool")]);
+    assert_eq!(ask(&house.client(), "Run id.").status, 200);
+    let names = |body: &Value| -> Vec<String> {
+        body["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&house.model.requests()[0].body), ["list_tables", "describe_table", "read_query"]);
+    let chat = House::of([Said::text("Hello.")]);
+    chat.client().ask("shop", "Hello");
+    let five = ["list_datasets", "get_dataset_schema", "execute_query_plan", "execute_sql", "get_run_status"];
+    assert_eq!(names(&chat.model.requests()[0].body), five);
+}
+
+#[test]
+fn chat_has_the_same_events_and_capsules_with_a_model() {
+    let plan = json!({
+        "dataset_id": "shop",
+        "plan_json": {
+            "version": "1",
+            "from": { "resource": "customers" },
+            "select": [{ "expr": { "field": "tier" } }, { "expr": { "aggregate": { "fn": "count" } } }],
+            "group_by": [{ "field": "tier" }],
+        },
+    });
+    let house = House::of([
+        Said::tool("call_1", "execute_query_plan", &plan),
+        Said::text("Three tiers.").when("\\\"row_count\\\":3"),
+        Said::text("As I said.").when("And again?"),
+    ]);
+    let client = house.client();
+    let body = json!({ "dataset_id": "shop", "message": "How many customers are there per tier?" });
+    let events = client.events("/chat/stream", &body);
+    let offline = demo().client("ann", "analyst").events("/chat/stream", &body);
+    let shape = |events: &[testkit::Event]| -> Vec<(String, Value)> {
+        events.iter().map(|event| (event.name.clone(), event.data["status"].clone())).collect()
+    };
+    assert_eq!(shape(&events), shape(&offline));
+    let result = |events: &[testkit::Event]| -> Value {
+        events.iter().find(|event| event.name == "result").unwrap().data.clone()
+    };
+    let (by_model, by_rules) = (result(&events), result(&offline));
+    assert_eq!(keys(&by_model), keys(&by_rules));
+    assert_eq!(keys(&by_model["details"]), keys(&by_rules["details"]));
+    assert_eq!(by_model["assistant_message"], "Three tiers.");
+    assert_eq!((&by_model["details"]["query_mode"], rows(&by_model).len()), (&json!("plan"), 3));
+    // The next question of the thread brings the one before along.
+    let again = json!({ "dataset_id": "shop", "thread_id": by_model["thread_id"], "message": "And again?" });
+    assert_eq!(client.post("/chat", &again).json()["assistant_message"], "As I said.");
+    let last = house.model.requests().pop().unwrap().body["messages"].to_string();
+    assert!(last.contains("per tier?") && last.contains("Three tiers."), "{last}");
+}
+
+fn keys(value: &Value) -> Vec<&String> {
+    value.as_object().unwrap().keys().collect()
+}
+
+/// Personal values are placeholders to a model, in what it reads and in what it writes; its reader has the values.
+#[test]
+fn personal_values_reach_no_model() {
+    let house = House::of([
+        query("call_1", "SELECT email FROM customers ORDER BY id LIMIT 2"),
+        query("call_2", "SELECT name FROM customers WHERE email = '⟦email 1⟧'").when("⟦email 1⟧"),
+        Said::text("Write to ⟦email 1⟧, which is ⟦name 3⟧."),
+        Said::text("No."),
+    ]);
+    let admin = house.server.client("root", "admin");
+    let sql = json!({ "sql": "SELECT email, name FROM customers ORDER BY id LIMIT 1" });
+    let first = admin.post("/datasets/shop/query", &sql).json()["result"]["rows"][0].clone();
+    let (email, name) = (first[0].as_str().unwrap(), first[1].as_str().unwrap());
+    let reply = ask(&admin, "Whom should we write to?");
+    let answer = reply.json()["choices"][0]["message"]["content"].clone();
+    assert_eq!(answer, format!("Write to {email}, which is {name}."), "{}", reply.text());
+    // The rules of the demo hide `email` from analysts; to a model nobody's is shown, nor named in its schema.
+    ask(&house.client(), "Is there anything else?");
+    let told = house.told();
+    let leaks = [email, name, "email:"].iter().filter(|text| told.contains(*text)).count();
+    tally("house", "personal values asked for by a model", 2, "told to it", leaks);
+    assert_eq!(leaks, 0, "{told}");
+}
+
+#[test]
+fn failures_of_a_model_are_errors_of_the_specification() {
+    let cases: [(Said, &[(&str, &str)], u16, &str); 6] = [
+        (Said::rate_limited("0").header("x-should-retry", "false"), &[], 429, "rate_limited"),
+        (Said::error(401, "invalid x-api-key"), &[], 503, "model_unavailable"),
+        (Said::text("slow").stall_after(1), &[("GATEHOUSE_MODEL_TIMEOUT_SECONDS", "1")], 504, "agent_timeout"),
+        (Said::text("cut").cut_after(3), &[("GATEHOUSE_MODEL_TIMEOUT_SECONDS", "3")], 503, "model_unavailable"),
+        (
+            query("call_1", "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r"),
+            &[("RUN_TIMEOUT_SECONDS", "1")],
+            504,
+            "query_timeout",
+        ),
+        (Said::text("dear"), &[("CLAUDE_DA_MAX_BUDGET_USD", "0.001")], 200, ""),
+    ];
+    for (said, settings, status, code) in cases {
+        let builder = settings.iter().fold(server(), |server, (name, value)| server.env(name, value));
+        let house = House::with(builder, Messages::always(said));
+        let reply = ask(&house.client(), "How many customers are there?");
+        assert_eq!((reply.status, reply.code().as_str()), (status, code), "{}", reply.text());
+        let line = &house.lines.wait_for(1)[0];
+        assert_eq!(line["user_question"], "How many customers are there?");
+    }
+}
+
+#[test]
+fn a_model_that_goes_on_for_ever_is_stopped_with_what_it_has() {
+    let house = House::with(
+        server().env("CLAUDE_DA_MAX_TURNS", "2"),
+        Messages::script([query("call_1", BY_TIER), Said::text("As far as I see, three tiers.").when("No more tools")]),
+    );
+    let reply = ask(&house.client(), "Who buys from us?");
+    assert_eq!(reply.status, 200);
+    let text = reply.json()["choices"][0]["message"]["content"].to_string();
+    assert!(text.contains("three tiers"), "{text}");
+}
+
+#[test]
+fn a_run_whose_client_leaves_ends_and_is_on_record() {
+    let house = House::with(server(), Messages::always(Said::text("Much to say").stall_after(5)));
+    let body =
+        json!({ "model": "claude-da/analyst", "stream": true, "messages": [{ "role": "user", "content": "Go on" }] })
+            .to_string();
+    let mut socket = TcpStream::connect(house.server.url.strip_prefix("http://").unwrap()).unwrap();
+    let token = house.server.token("ann", "analyst");
+    let head = format!("Host: localhost\r\nAuthorization: Bearer {token}\r\nContent-Length: {}", body.len());
+    let start = "POST /v1/chat/completions HTTP/1.1\r\nContent-Type: application/json";
+    write!(socket, "{start}\r\n{head}\r\n\r\n{body}").unwrap();
+    let (mut seen, mut chunk) = (Vec::new(), [0; 1024]);
+    while !String::from_utf8_lossy(&seen).contains("Much") {
+        let count = socket.read(&mut chunk).unwrap();
+        seen.extend_from_slice(&chunk[..count]);
+    }
+    drop(socket);
+    house.model.wait_for_departures(1);
+    let line = &house.lines.wait_for(1)[0];
+    assert_eq!(line["metadata"]["error"], "request_cancelled", "{line}");
+    let run = &records(&house.server, line["session_id"].as_str().unwrap())[0];
+    assert_eq!((&run["status"], &run["details"]["planner"]), (&json!("cancelled"), &json!("claude")));
+}
+
+#[test]
+fn a_missing_key_names_both_ways_out() {
+    let problem = server().env("GATEHOUSE_PLANNER", "").try_start().err().unwrap();
+    for part in ["needs a key", "ANTHROPIC_API_KEY", "--planner offline"] {
+        assert!(problem.contains(part), "{problem}");
+    }
+    let problem = server().demo().env("ANTHROPIC_API_KEY", "sk-ant oops").try_start().err().unwrap();
+    assert!(problem.contains("is no key") && !problem.contains("oops"), "{problem}");
+}

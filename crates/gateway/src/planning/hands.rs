@@ -1,0 +1,136 @@
+//! The hands of a model: the tools of its door, bound to one caller and one question.
+
+use super::masks::Masks;
+use crate::Reply;
+use crate::active::{Stage, Watch};
+use crate::house::House;
+use crate::tools::{self, Bound, Called};
+use domain::{Ask, Caller, Door, Fault, Kind, Purpose, Run, RunId, Status};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use planner::{Restorer, Tool, Tools};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub struct Hands<'a> {
+    bound: Bound<'a>,
+    dataset: &'a str,
+    watch: &'a Watch,
+    work: Mutex<Work>,
+}
+
+/// What the tools have done so far.
+#[derive(Default)]
+struct Work {
+    masks: Masks,
+    steps: Vec<RunId>,
+    /// The last statement that gave rows.
+    last: Option<Arc<Reply>>,
+    filtered_by: BTreeSet<String>,
+    personal: bool,
+}
+
+impl<'a> Hands<'a> {
+    pub fn new(house: &'a Arc<House>, caller: &'a Caller, ask: &'a Ask, watch: &'a Watch) -> Self {
+        let bound = Bound { house, caller, door: ask.door, purpose: Purpose::Step, session: ask.session, thread: None };
+        Self { bound, dataset: &ask.source, watch, work: Mutex::default() }
+    }
+
+    /// The runs of the statements, and whether any of them may have read personal fields.
+    pub fn steps(&self) -> (Vec<RunId>, bool) {
+        let work = self.work();
+        (work.steps.clone(), work.personal)
+    }
+
+    /// A text of the model's with the personal values that this caller may read.
+    pub fn restore(&self, text: &str) -> String {
+        self.work().masks.placeholders.restore(text)
+    }
+
+    pub fn restore_piece(&self, restorer: &mut Restorer, piece: &str) -> String {
+        restorer.push(&self.work().masks.placeholders, piece)
+    }
+
+    /// Makes the last result the one that the answer shows.
+    pub fn show_last(&self, run: &mut Run) {
+        let work = self.work();
+        run.filtered_by = work.filtered_by.iter().cloned().collect();
+        let Some(last) = work.last.as_ref().map(|reply| &reply.run) else { return };
+        run.dataset_id.clone_from(&last.dataset_id);
+        run.dataset_version_hash.clone_from(&last.dataset_version_hash);
+        run.query_mode = last.query_mode;
+        run.plan_json.clone_from(&last.plan_json);
+        run.sql_text.clone_from(&last.sql_text);
+        run.compiled_sql.clone_from(&last.compiled_sql);
+        run.params.clone_from(&last.params);
+        run.proposal_hash.clone_from(&last.proposal_hash);
+        run.contracts.clone_from(&last.contracts);
+        run.result_json.clone_from(&last.result_json);
+        run.exec_time_ms = last.exec_time_ms;
+        run.timings.check_ms = last.timings.check_ms;
+        run.timings.run_ms = last.timings.run_ms;
+        run.sandbox_tier.clone_from(&last.sandbox_tier);
+        run.unenforced.clone_from(&last.unenforced);
+    }
+
+    async fn call_tool(&self, name: &str, input: Value) -> Result<String, Fault> {
+        let input = self.work().masks.unmask(input);
+        self.watch.enter(Stage::Executing);
+        let called = match self.bound.door {
+            Door::Analyst => tools::call_sqlite(&self.bound, self.dataset, name, input).await?,
+            _ => tools::call(&self.bound, name, input).await?,
+        };
+        let mask = match &called {
+            Called::Ran(reply) => self.note(reply),
+            // A record of before may hold what is masked today.
+            Called::Recorded(_) => true,
+            Called::Value(_) => false,
+        };
+        let text = called.brief()?;
+        match mask {
+            true => self.work().masks.mask(text.get()),
+            false => Ok(text.get().to_owned()),
+        }
+    }
+
+    /// Writes down a statement that was sent down the path; whether its rows must be masked.
+    fn note(&self, reply: &Arc<Reply>) -> bool {
+        let mut work = self.work();
+        work.steps.push(reply.run.run_id);
+        if reply.run.status == Status::Succeeded {
+            work.last = Some(reply.clone());
+            work.filtered_by.extend(reply.run.filtered_by.iter().cloned());
+        }
+        work.personal |= reply.personal;
+        reply.personal
+    }
+
+    fn work(&self) -> MutexGuard<'_, Work> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Tools for Hands<'_> {
+    fn list(&self) -> Vec<Tool> {
+        let tools = match self.bound.door {
+            Door::Analyst => tools::sqlite(),
+            _ => tools::chat(),
+        };
+        let told = |tool: tools::Tool| Tool {
+            name: tool.name.to_owned(),
+            description: tool.description.to_owned(),
+            input_schema: tool.input_schema,
+        };
+        tools.into_iter().map(told).collect()
+    }
+
+    fn call<'c>(&'c self, name: &'c str, input: Value) -> BoxFuture<'c, Result<String, Fault>> {
+        self.call_tool(name, input).boxed()
+    }
+
+    /// To the Analyst's clients a query that takes too long is an error of its own (spec 000 §4).
+    fn ends_run(&self, fault: &Fault) -> bool {
+        !fault.kind.model_can_fix() || self.bound.door == Door::Analyst && fault.kind == Kind::Timeout
+    }
+}

@@ -1,0 +1,86 @@
+//! A question answered by a model. It is told what the caller may see, has the tools of its door and nothing else; every
+//! statement it wants is a run of its own, checked and recorded like anybody's.
+
+use super::hands::Hands;
+use crate::active::{Event, Stage, Watch};
+use crate::house::House;
+use domain::{Ask, Caller, Door, Fault, ModelUse, Run, Turn};
+use planner::{Agent, Ending, Event as Said, Message, Restorer, Spent, prompt};
+use std::sync::Arc;
+
+/// What a model left unsaid, for whoever reads its answer.
+const NOTES: [(Ending, &str); 3] = [
+    (Ending::MaxTurns, "(The model had no turns left to look further.)"),
+    (Ending::Budget, "(The budget of this question is used up; the model could not look further.)"),
+    (Ending::MaxTokens, "(The answer is longer than the model may write, and ends here.)"),
+];
+
+impl House {
+    /// The model's answer in words. What its last statement gave becomes the result of `run`; what it has used is written
+    /// down as it goes, so that a run which is stopped has it too.
+    pub async fn ask_model(
+        self: &Arc<Self>,
+        agent: &Agent,
+        caller: &Caller,
+        ask: &Ask,
+        (question, history): (&str, &[Turn]),
+        watch: &Watch,
+        run: &mut Run,
+    ) -> Result<String, Fault> {
+        let (_, view) = self.dataset(caller, &ask.source).await?;
+        let system = match ask.door {
+            Door::Analyst => prompt::analyst(&view),
+            _ => prompt::chat(&view),
+        };
+        let hands = Hands::new(self, caller, ask, watch);
+        let mut restorer = Restorer::default();
+        run.model = Some(ModelUse { name: agent.model.name().to_owned(), ..ModelUse::default() });
+        let mut hear = |said: Said| match said {
+            Said::Text(text) => {
+                let text = hands.restore_piece(&mut restorer, &text);
+                if !text.is_empty() {
+                    watch.tell(Event::Words(text));
+                }
+            }
+            Said::Spent(spent) => note_spent(run, &spent),
+            Said::ToolFinished { .. } => note_steps(run, &hands),
+            Said::ToolStarted { .. } => watch.enter(Stage::Validating),
+        };
+        let finished = agent.run(&system, &messages(question, history), &hands, &mut hear).await;
+        note_spent(run, &finished.spent);
+        note_steps(run, &hands);
+        let answer = finished.answer?;
+        hands.show_last(run);
+        let note = NOTES.iter().find(|(ending, _)| *ending == answer.ending).map(|(_, note)| *note);
+        let rest = restorer.finish() + &note.map(|note| format!("\n\n{note}")).unwrap_or_default();
+        if !rest.is_empty() {
+            watch.tell(Event::Words(rest));
+        }
+        let text = hands.restore(&answer.text);
+        Ok(note.map_or(text.clone(), |note| format!("{text}\n\n{note}")))
+    }
+}
+
+/// The conversation, the question last.
+fn messages(question: &str, history: &[Turn]) -> Vec<Message> {
+    let before = history.iter().flat_map(|turn| [Message::user(&turn.question), Message::assistant(&turn.answer)]);
+    before.filter(|message| !message.text.trim().is_empty()).chain([Message::user(question)]).collect()
+}
+
+fn note_spent(run: &mut Run, spent: &Spent) {
+    run.cost_usd = spent.cost_usd;
+    if let Some(model) = &mut run.model {
+        model.prompt_tokens = spent.usage.prompt();
+        model.completion_tokens = spent.usage.output;
+        model.cache_read_tokens = spent.usage.cache_read;
+        model.cache_write_tokens = spent.usage.cache_write;
+        model.turns = spent.turns;
+        model.tool_calls = spent.tool_calls;
+    }
+}
+
+fn note_steps(run: &mut Run, hands: &Hands<'_>) {
+    if let Some(model) = &mut run.model {
+        (model.steps, model.personal) = hands.steps();
+    }
+}

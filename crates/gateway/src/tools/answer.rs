@@ -1,0 +1,94 @@
+//! What a call comes to, for programs and for models.
+
+use crate::Reply;
+use crate::doors::chat::RunBody;
+use crate::http::error::error_json;
+use domain::{Fault, Kind, Run, Status};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
+use std::sync::Arc;
+
+/// What a call gave. Numbers stay as they are, with every digit.
+#[derive(Debug)]
+pub enum Called {
+    /// Something to know.
+    Value(Box<RawValue>),
+    /// A statement that was sent down the path, whatever came of it.
+    Ran(Arc<Reply>),
+    /// A run of before, as its reader may see it.
+    Recorded(Box<Run>),
+}
+
+impl Called {
+    pub(super) fn value(value: &impl Serialize) -> Result<Self, Fault> {
+        raw(value).map(Self::Value)
+    }
+
+    /// Everything, as Chat replies it.
+    pub fn whole(self) -> Result<Box<RawValue>, Fault> {
+        match self {
+            Self::Value(value) => Ok(value),
+            Self::Ran(reply) => raw(&RunBody::of(&reply.run)),
+            Self::Recorded(run) => raw(&RunBody::of(&run)),
+        }
+    }
+
+    /// What a model needs of it, in few words. A statement that gave no rows is a fault.
+    pub fn brief(self) -> Result<Box<RawValue>, Fault> {
+        match self {
+            Self::Value(value) => Ok(value),
+            Self::Ran(reply) => match (&reply.run.error_json, reply.run.status) {
+                (Some(fault), _) => Err(fault.clone()),
+                (None, Status::Cancelled) => Err(cancelled()),
+                (None, _) => raw(&Brief::of(&reply.run)),
+            },
+            Self::Recorded(run) => raw(&Brief::of(&run)),
+        }
+    }
+}
+
+/// A run without what only people and auditors ask for.
+#[derive(Serialize)]
+struct Brief<'a> {
+    run_id: domain::RunId,
+    status: domain::Status,
+    columns: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows: Option<&'a RawValue>,
+    row_count: u64,
+    truncated: bool,
+    /// Resources of which policy showed only some rows.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    filtered_by: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Value>,
+}
+
+/// A result as it was recorded.
+#[derive(Deserialize, Default)]
+struct Stored<'a> {
+    columns: Vec<String>,
+    row_count: u64,
+    truncated: bool,
+    #[serde(borrow)]
+    rows: Option<&'a RawValue>,
+}
+
+impl<'a> Brief<'a> {
+    fn of(run: &'a Run) -> Self {
+        let stored = run.result_json.as_deref().and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let Stored { columns, row_count, truncated, rows } = stored.unwrap_or_default();
+        let error = run.error_json.as_ref().map(error_json);
+        let (run_id, status, filtered_by) = (run.run_id, run.status, run.filtered_by.as_slice());
+        Self { run_id, status, columns, rows, row_count, truncated, filtered_by, error }
+    }
+}
+
+fn cancelled() -> Fault {
+    Fault::new(Kind::Unavailable, "run.cancelled", "the run was cancelled before it gave rows")
+}
+
+fn raw(value: &impl Serialize) -> Result<Box<RawValue>, Fault> {
+    to_raw_value(value).map_err(|_| Fault::internal("tool.answer"))
+}
