@@ -44,6 +44,8 @@ pub enum Door {
     Chat,
     /// The command line on the machine itself.
     Local,
+    /// Agents that speak the Model Context Protocol.
+    Mcp,
 }
 
 impl Door {
@@ -52,6 +54,7 @@ impl Door {
             Self::Analyst => "analyst",
             Self::Chat => "chat",
             Self::Local => "local",
+            Self::Mcp => "mcp",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Every command and flag, defined once: parsing, help and completions come from here.
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use domain::SessionId;
 use std::path::PathBuf;
 
 /// The guarded way from AI agents to a company's data and machines.
@@ -15,17 +16,20 @@ const EXAMPLES: &str = "\
 Examples:
   gatehouse serve --demo                      a server with demo data on 127.0.0.1:8080
   gatehouse tokens create --actor ann --role analyst --expires 30d
+  gatehouse mcp --role analyst                its tools for an agent, over stdin and stdout
   gatehouse plan --source sales.sqlite \"orders per region\"
   gatehouse contracts init sales              safe contracts for a source
   gatehouse doctor                            does everything hold?
 
 Exit codes: 0 done, 1 our fault or a check that failed, 2 bad input or configuration,
-            5 not found, 8 time or memory ran out, 9 not available now";
+            3 a token that is not valid, 5 not found, 8 time or memory ran out, 9 not available now";
 
 #[derive(Subcommand)]
 pub enum Command {
     /// Serve the doors over HTTP
     Serve(Serve),
+    /// Serve the tools over MCP on stdin and stdout, to an agent that starts this as its child
+    Mcp(Mcp),
     /// Create, list and revoke access tokens
     #[command(subcommand)]
     Tokens(Tokens),
@@ -82,6 +86,42 @@ pub struct Serve {
     /// Which planner turns questions into plans
     #[arg(long, value_name = "NAME")]
     pub planner: Option<String>,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  gatehouse mcp --role analyst --actor ann\n  gatehouse mcp --token-file ~/.gatehouse-token\n  gatehouse mcp --tools sqlite --dataset shop --token-file ~/.gatehouse-token\n\nA running server has the same at /mcp and /mcp/DATASET. The log and audit lines go to stderr."
+)]
+pub struct Mcp {
+    #[command(flatten)]
+    pub data: Data,
+    /// `chat`: the five tools over all datasets; `sqlite`: list_tables, describe_table and read_query over one
+    #[arg(long, value_enum, value_name = "SET", default_value = "chat")]
+    pub tools: ToolSet,
+    /// The dataset of `--tools sqlite` [default: the Analyst's database]
+    #[arg(long, value_name = "ID")]
+    pub dataset: Option<String>,
+    /// A file, readable by its owner only, with the token of whoever calls
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["role", "actor"])]
+    pub token_file: Option<PathBuf>,
+    /// Instead of a token: what the caller may do, as contracts say
+    #[arg(long)]
+    pub role: Option<String>,
+    /// Who calls, with `--role`
+    #[arg(long, default_value = "local")]
+    pub actor: String,
+    /// The request that the calls are part of; said by the server only
+    #[arg(long, hide = true)]
+    pub session: Option<SessionId>,
+    /// That request is the Analyst's; said by the server only
+    #[arg(long, hide = true)]
+    pub analyst: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ToolSet {
+    Chat,
+    Sqlite,
 }
 
 #[derive(Subcommand)]

@@ -87,7 +87,7 @@ impl House {
             datasets,
             audit_lines: AuditLines::new(&config.audit).map_err(|e| format!("no thread for the audit lines: {e}"))?,
             schemas: Mutex::default(),
-            planning: Planning::new(&config)?,
+            planning: Planning::new(&config),
             turns: Turns::new(config.engines.concurrency, config.engines.queue),
             metrics: Metrics::default(),
             rates: Rates::new(&config.requests),

@@ -17,6 +17,7 @@ pub mod doors;
 mod house;
 mod http;
 pub mod log;
+pub mod mcp;
 mod metrics;
 mod nothing;
 mod path;

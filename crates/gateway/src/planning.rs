@@ -12,7 +12,7 @@ mod shelf;
 mod values;
 
 use crate::config::Config;
-use crate::house::House;
+use crate::house::{CannotOpen, House};
 use domain::{Caller, Clarification, Door, Fault, Proposal, SourceSchema, Turn, sha256_hex};
 use planner::offline::{self, Context, Explain, Index};
 use shelf::Shelf;
@@ -28,6 +28,8 @@ const MOST_INDEXES: usize = 64;
 
 pub struct Planning {
     mind: Mind,
+    /// Why the planner that configuration asks for cannot be had.
+    problem: Option<String>,
     indexes: Mutex<HashMap<String, Arc<Index>>>,
 }
 
@@ -37,8 +39,20 @@ pub enum Planned {
 }
 
 impl Planning {
-    pub fn new(config: &Config) -> Result<Self, String> {
-        Ok(Self { mind: Mind::of(config)?, indexes: Mutex::default() })
+    pub fn new(config: &Config) -> Self {
+        let (mind, problem) = match Mind::of(config) {
+            Ok(mind) => (mind, None),
+            Err(problem) => (Mind::Offline, Some(problem)),
+        };
+        Self { mind, problem, indexes: Mutex::default() }
+    }
+
+    /// Whoever serves questions must have the planner that was asked for. Other commands need none.
+    pub fn check(&self) -> Result<(), CannotOpen> {
+        match &self.problem {
+            Some(problem) => Err(CannotOpen(vec![problem.clone()])),
+            None => Ok(()),
+        }
     }
 
     pub fn mind(&self) -> &Mind {

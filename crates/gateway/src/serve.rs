@@ -29,6 +29,7 @@ pub struct Serving {
 
 /// Binds the address and begins to answer.
 pub async fn serve(house: Arc<House>) -> Result<Serving, CannotOpen> {
+    house.planning.check()?;
     analyst::examine(&house).await?;
     house.audit_lines.reopen();
     let listener = bind(house.config.server.listen)?;

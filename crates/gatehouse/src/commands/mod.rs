@@ -6,6 +6,7 @@ mod contracts;
 mod doctor;
 mod eval;
 mod local;
+mod mcp;
 mod plan;
 pub mod runner;
 mod serve;
@@ -19,6 +20,7 @@ use std::process::ExitCode;
 pub fn run(cli: Cli) -> Result<ExitCode, Problem> {
     match cli.command {
         Command::Serve(serve) => run_async(serve::run(serve)),
+        Command::Mcp(mcp) => run_async(mcp::run(mcp)),
         Command::Tokens(tokens) => run_async(tokens::run(tokens)),
         Command::Contracts(contracts) => run_async(contracts::run(contracts)),
         Command::Plan(plan) => run_async(plan::run(plan)),

@@ -284,7 +284,8 @@ fn personal_values_reach_no_model() {
 
 #[test]
 fn failures_of_a_model_are_errors_of_the_specification() {
-    let cases: [(Said, &[(&str, &str)], u16, &str); 6] = [
+    type Settings<'a> = &'a [(&'a str, &'a str)];
+    let cases: [(Said, Settings<'_>, u16, &str); 6] = [
         (Said::rate_limited("0").header("x-should-retry", "false"), &[], 429, "rate_limited"),
         (Said::error(401, "invalid x-api-key"), &[], 503, "model_unavailable"),
         (Said::text("slow").stall_after(1), &[("GATEHOUSE_MODEL_TIMEOUT_SECONDS", "1")], 504, "agent_timeout"),

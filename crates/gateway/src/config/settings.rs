@@ -1,6 +1,6 @@
 //! The table of settings. Everything else in this module follows from it.
 
-use super::given::Given;
+use super::given::{Given, Origin};
 use super::types::{Analyst, AuditOutput, Config, LogFormat, PlannerChoice, Secret};
 use std::num::NonZeroU32;
 use tracing::Level;
@@ -234,6 +234,9 @@ const PLANNERS: &[(&str, PlannerChoice)] = &[
 /// Goes into a header as it is. The text is not repeated: it is a secret, if a misspelt one.
 fn key(given: &Given) -> Result<Secret, String> {
     match given.words() {
+        _ if matches!(given.origin(), Origin::File(_)) => {
+            Err("is a secret, and this file is none: set the variable instead".to_owned())
+        }
         Ok(key) if key.bytes().all(|b| b.is_ascii_graphic()) => Ok(Secret(key.to_owned())),
         _ => Err("is no key: it may hold letters, digits and signs, and no spaces".to_owned()),
     }

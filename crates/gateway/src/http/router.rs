@@ -3,7 +3,7 @@
 use super::{health, page, session, threshold};
 use crate::House;
 use crate::doors::{admin, analyst, chat};
-use crate::tools;
+use crate::{mcp, tools};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
@@ -49,6 +49,8 @@ pub fn router(house: Arc<House>) -> Router {
         // for agents and their makers
         .route("/tools",                 get(tools::list))
         .route("/tools/{name}",          post(tools::call_over_http))
+        .route("/mcp",                   post(mcp::over_http))
+        .route("/mcp/{dataset}",         post(mcp::over_http_for_dataset))
         .route("/schemas/{name}",        get(page::json_schema))
         // for operators
         .route("/metrics",               get(health::metrics))

@@ -13,6 +13,9 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// What a model is shown of one result, in whole rows: placeholders make it longer, and no caps of its own cut it then.
+const MOST_BYTES: usize = 24 * 1024;
+
 pub struct Hands<'a> {
     bound: Bound<'a>,
     dataset: &'a str,
@@ -87,7 +90,7 @@ impl<'a> Hands<'a> {
             Called::Recorded(_) => true,
             Called::Value(_) => false,
         };
-        let text = called.brief()?;
+        let text = called.brief(MOST_BYTES)?;
         match mask {
             true => self.work().masks.mask(text.get()),
             false => Ok(text.get().to_owned()),

@@ -34,16 +34,17 @@ impl Called {
         }
     }
 
-    /// What a model needs of it, in few words. A statement that gave no rows is a fault.
-    pub fn brief(self) -> Result<Box<RawValue>, Fault> {
+    /// What a model needs of it, in few words, with as many rows as go into `most` bytes. A statement that came to
+    /// nothing is a fault.
+    pub fn brief(self, most: usize) -> Result<Box<RawValue>, Fault> {
         match self {
             Self::Value(value) => Ok(value),
             Self::Ran(reply) => match (&reply.run.error_json, reply.run.status) {
                 (Some(fault), _) => Err(fault.clone()),
                 (None, Status::Cancelled) => Err(cancelled()),
-                (None, _) => raw(&Brief::of(&reply.run)),
+                (None, _) => raw(&Brief::of(&reply.run, most)),
             },
-            Self::Recorded(run) => raw(&Brief::of(&run)),
+            Self::Recorded(run) => raw(&Brief::of(&run, most)),
         }
     }
 }
@@ -54,10 +55,13 @@ struct Brief<'a> {
     run_id: domain::RunId,
     status: domain::Status,
     columns: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rows: Option<&'a RawValue>,
+    rows: Vec<&'a RawValue>,
+    /// Of the whole result.
     row_count: u64,
+    /// The statement had more rows than one may give.
     truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     /// Resources of which policy showed only some rows.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     filtered_by: &'a [String],
@@ -72,17 +76,34 @@ struct Stored<'a> {
     row_count: u64,
     truncated: bool,
     #[serde(borrow)]
-    rows: Option<&'a RawValue>,
+    rows: Vec<&'a RawValue>,
 }
 
 impl<'a> Brief<'a> {
-    fn of(run: &'a Run) -> Self {
+    fn of(run: &'a Run, most: usize) -> Self {
         let stored = run.result_json.as_deref().and_then(|raw| serde_json::from_str(raw.get()).ok());
-        let Stored { columns, row_count, truncated, rows } = stored.unwrap_or_default();
+        let Stored { columns, row_count, truncated, mut rows } = stored.unwrap_or_default();
+        let all = rows.len();
+        rows.truncate(fitting(&rows, most));
+        let shown = rows.len();
+        let note = (shown < all).then(|| {
+            format!("only the first {shown} of {all} rows are shown: ask for fewer rows or columns, or aggregate")
+        });
         let error = run.error_json.as_ref().map(error_json);
         let (run_id, status, filtered_by) = (run.run_id, run.status, run.filtered_by.as_slice());
-        Self { run_id, status, columns, rows, row_count, truncated, filtered_by, error }
+        Self { run_id, status, columns, rows, row_count, truncated, note, filtered_by, error }
     }
+}
+
+/// How many of the first rows go into so many bytes.
+fn fitting(rows: &[&RawValue], most: usize) -> usize {
+    let mut bytes = 0usize;
+    rows.iter()
+        .take_while(|row| {
+            bytes = bytes.saturating_add(row.get().len() + 1);
+            bytes <= most
+        })
+        .count()
 }
 
 fn cancelled() -> Fault {

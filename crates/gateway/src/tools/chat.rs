@@ -17,11 +17,10 @@ struct OfDataset {
     dataset_id: String,
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PlanArguments {
     dataset_id: String,
-    /// A QueryPlan.
     plan_json: Value,
 }
 
@@ -41,18 +40,14 @@ struct OfRun {
 
 /// The tools of Chat, in the order of the specification.
 pub fn chat() -> Vec<Tool> {
-    let mut plan = Tool::new(
-        "execute_query_plan",
-        "Checks a QueryPlan, compiles it and runs it in the sandbox.",
-        schema_for!(PlanArguments),
-    );
-    if let Some(argument) = plan.input_schema.pointer_mut("/properties/plan_json") {
-        *argument = policy::query_plan_json_schema();
-    }
     vec![
         Tool::new("list_datasets", "Lists the datasets that can be asked about.", schema_for!(Nothing)),
         Tool::new("get_dataset_schema", "Tables, columns and types of a dataset.", schema_for!(OfDataset)),
-        plan,
+        Tool {
+            name: "execute_query_plan",
+            description: "Checks a QueryPlan, compiles it and runs it in the sandbox.",
+            input_schema: plan_arguments(),
+        },
         Tool::new(
             "execute_sql",
             "Checks one read-only SQL query and runs it in the sandbox.",
@@ -60,6 +55,45 @@ pub fn chat() -> Vec<Tool> {
         ),
         Tool::new("get_run_status", "The record of a run.", schema_for!(OfRun)),
     ]
+}
+
+/// The schema of a QueryPlan as part of another: what it refers to as its own root is a definition here. That unknown
+/// keys are refused goes without saying, forty times.
+fn plan_arguments() -> Value {
+    let mut plan = policy::query_plan_json_schema();
+    let definitions = plan.as_object_mut().and_then(|plan| {
+        plan.remove("$schema");
+        plan.remove("title");
+        plan.remove("$defs")
+    });
+    let mut definitions = definitions.unwrap_or_else(|| json!({}));
+    if let Some(definitions) = definitions.as_object_mut() {
+        definitions.insert("QueryPlan".to_owned(), plan);
+        definitions.values_mut().for_each(adapt);
+    }
+    json!({
+        "type": "object",
+        "properties": { "dataset_id": { "type": "string" }, "plan_json": { "$ref": "#/$defs/QueryPlan" } },
+        "required": ["dataset_id", "plan_json"],
+        "additionalProperties": false,
+        "$defs": definitions,
+    })
+}
+
+fn adapt(schema: &mut Value) {
+    match schema {
+        Value::Object(keys) => {
+            if keys.get("additionalProperties") == Some(&Value::Bool(false)) {
+                keys.remove("additionalProperties");
+            }
+            if keys.get("$ref").is_some_and(|root| root == "#") {
+                keys.insert("$ref".to_owned(), json!("#/$defs/QueryPlan"));
+            }
+            keys.values_mut().for_each(adapt);
+        }
+        Value::Array(items) => items.iter_mut().for_each(adapt),
+        _ => {}
+    }
 }
 
 /// Calls a tool of [`chat`].

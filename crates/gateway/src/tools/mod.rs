@@ -54,7 +54,8 @@ pub struct Bound<'a> {
 }
 
 impl Bound<'_> {
-    /// Sends a proposal down the path. One that does not come as far as a run is on record all the same.
+    /// Sends a proposal down the path. One that does not come as far as a run is on record all the same. Nobody can come
+    /// back for what a tool was to give: when its caller goes, it is stopped, and recorded so.
     async fn run(&self, proposal: Proposal) -> Result<Arc<Reply>, Fault> {
         if let Err(fault) = self.house.dataset(self.caller, proposal.source()).await {
             return Err(self.refuse(fault).await);
