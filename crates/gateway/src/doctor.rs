@@ -1,9 +1,10 @@
 //! `gatehouse doctor`: does everything hold that the house stands on?
 
-use crate::config::Config;
+use crate::config::{Config, Secret};
 use crate::contracts::Contracts;
 use crate::datasets::{Dataset, Datasets};
 use crate::house::{House, open_sandbox};
+use crate::planning::Mind;
 use ledger::Ledger;
 use serde::Serialize;
 use std::net::TcpListener;
@@ -39,6 +40,7 @@ pub async fn examine(config: Config) -> Vec<Finding> {
     findings.push(ledger(&config).await);
     findings.push(port(&config));
     findings.push(clock());
+    findings.push(planner(&config));
     match Datasets::load(&config) {
         Err(problems) => findings.extend(problems.into_iter().map(|p| finding("sources", Verdict::Fail, p))),
         Ok(_) => match House::open(config) {
@@ -65,6 +67,29 @@ fn sandbox(config: &Config) -> Finding {
             finding("sandbox", if whole { Verdict::Ok } else { Verdict::Warn }, message)
         }
     }
+}
+
+/// Nothing is sent anywhere: what shows here is what shows without asking.
+fn planner(config: &Config) -> Finding {
+    let mind = match Mind::of(config) {
+        Err(problem) => return finding("planner", Verdict::Fail, problem),
+        Ok(mind) => mind,
+    };
+    let Mind::Model { name, agent } = mind else {
+        return finding("planner", Verdict::Ok, "offline: no model, no network");
+    };
+    let model = agent.model.name();
+    let message = format!("{name}, model `{model}`");
+    let key = config.model.claude_key.as_ref().map(Secret::expose).unwrap_or_default();
+    let usual_server = config.model.claude_url == planner::Model::CLAUDE_URL;
+    if name == "claude" && usual_server && !key.starts_with("sk-ant-") {
+        return finding("planner", Verdict::Warn, format!("{message}; its key does not begin like one of Anthropic's"));
+    }
+    if !agent.prices.know(model) {
+        let unknown = "its price is not known, so that no budget binds it: set `model.prices`";
+        return finding("planner", Verdict::Warn, format!("{message}; {unknown}"));
+    }
+    finding("planner", Verdict::Ok, message)
 }
 
 fn contracts(config: &Config) -> Finding {

@@ -105,6 +105,15 @@ fn without_anything_the_defaults_hold() {
     assert!(shown.iter().all(|s| s.origin == "default"));
     insta::assert_snapshot!(text(&shown, false), @r"
     planner                         auto
+    model.name                      claude-sonnet-5-5
+    model.claude_key                (not set)
+    model.claude_url                https://api.anthropic.com
+    model.openai_key                (not set)
+    model.openai_url                http://127.0.0.1:11434/v1
+    model.max_turns                 10
+    model.max_budget_usd            0.50
+    model.timeout_seconds           240
+    model.prices                    (not set)
     server.listen                   127.0.0.1:8080
     server.hosts                    (not set)
     server.behind_proxy             false
@@ -246,7 +255,10 @@ fn everything_wrong_is_said_at_once() {
         ("RUN_TIMEOUT_SECONDS", "5"),
         ("GATEHOUSE_LIMITS_SECONDS", "6"),
         ("RUNNER_IMAGE", "--privileged"),
-        ("GATEHOUSE_PLANNER", "claude"),
+        ("GATEHOUSE_PLANNER", "oracle"),
+        ("ANTHROPIC_API_KEY", "sk-ant a secret"),
+        ("ANTHROPIC_BASE_URL", "api.example.com"),
+        ("CLAUDE_DA_MAX_TURNS", "abc"),
         ("LOG_LEVEL", "loud"),
         ("GATEHOUSE_SERVER_LISTEN", "8080"),
     ];
@@ -257,7 +269,10 @@ fn everything_wrong_is_said_at_once() {
     file gatehouse.toml: `log`: is a section: write `[log]` and its keys below
     file gatehouse.toml: `planer`: unknown key: did you mean `planner`?
     file gatehouse.toml: `telemetry`: unknown key: see `gatehouse config show` for all of them
-    environment GATEHOUSE_PLANNER: `planner`: the planner `claude` is not available in this version: use `auto` or `offline`
+    environment GATEHOUSE_PLANNER: `planner`: `oracle` is not one of `auto`, `claude`, `claude-code`, `openai`, `offline`
+    environment ANTHROPIC_API_KEY: `model.claude_key`: is no key: it may hold letters, digits and signs, and no spaces
+    environment ANTHROPIC_BASE_URL: `model.claude_url`: `api.example.com` is not the address of a server: write it like `https://example.com`
+    environment CLAUDE_DA_MAX_TURNS: `model.max_turns`: `abc` is not a whole number from 1 to 100
     environment GATEHOUSE_SERVER_LISTEN: `server.listen`: `8080` is not an address with a port, such as `127.0.0.1:8080`
     file gatehouse.toml: `server.hosts`: the text `data.example.com` is not a list of texts, as in `["a", "b"]`
     file gatehouse.toml: `server.behind_proxy`: the text `yes` is not `true` or `false`
