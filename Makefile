@@ -11,7 +11,7 @@ endif
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 TALLY := $(abspath $(TARGET))/tally
 
-.PHONY: help run build test lint unit page bench fuzz deps python duckdb release clean
+.PHONY: help run build test lint unit page bench fuzz deps python inspector duckdb release clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -24,7 +24,7 @@ build: duckdb
 	@echo "building (the first time takes some minutes)"
 	@$(CARGO) build --release --locked -p gatehouse
 
-test: deps python duckdb lint unit page ## everything: formatting, lints, unit, integration and browser tests
+test: deps python inspector duckdb lint unit page ## everything: formatting, lints, unit, integration and browser tests
 
 lint: duckdb ## formatting and lints
 	@echo "== formatting"; $(CARGO) fmt --all --check
@@ -59,6 +59,9 @@ deps: ## install missing system packages
 python: ## the Python clients that tests use, into the user's cache (once; some minutes)
 	@scripts/python-deps >/dev/null
 	@scripts/python-deps litellm >/dev/null
+
+inspector: ## the MCP Inspector that tests use, into the user's cache (once)
+	@scripts/inspector >/dev/null
 
 duckdb:
 	@scripts/fetch-duckdb

@@ -2,6 +2,7 @@
 
 mod agent;
 mod claude;
+mod claude_code;
 mod model;
 pub mod offline;
 mod openai;
@@ -10,6 +11,7 @@ mod prices;
 pub mod prompt;
 
 pub use agent::{Agent, Answer, Caps, Ending, Event, Finished, Message, Role, Spent, Tool, Tools};
+pub use claude_code::{ClaudeCode, McpServer};
 pub use model::{Dialect, Model, Usage};
 pub use placeholders::{Placeholders, Restorer};
 pub use prices::Prices;

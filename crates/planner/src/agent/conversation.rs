@@ -44,7 +44,7 @@ pub(crate) struct CallResult {
 }
 
 /// The transcript at its beginning. Messages without text are left out: no model takes them.
-pub(super) fn begin(messages: &[Message]) -> Result<Vec<Entry>, Fault> {
+pub(crate) fn begin(messages: &[Message]) -> Result<Vec<Entry>, Fault> {
     if messages.last().is_none_or(|last| last.role != Role::User || last.text.trim().is_empty()) {
         return Err(Fault::new(Kind::Invalid, "request.messages", "the last message is not a user's question")
             .hint("end the conversation with what the user asks"));

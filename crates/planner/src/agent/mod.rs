@@ -9,7 +9,7 @@ mod work;
 pub use conversation::{Message, Role};
 pub use tools::{Tool, Tools};
 
-pub(crate) use conversation::{CallResult, Entry};
+pub(crate) use conversation::{CallResult, Entry, begin};
 
 use crate::{Model, Prices, Usage};
 use domain::{Fault, Kind};
@@ -119,7 +119,7 @@ impl Agent {
     ) -> Finished {
         let until = Instant::now() + Duration::from_secs(self.caps.seconds.into());
         let mut work = Work::new(self, system, tools, hear, until);
-        let answer = match conversation::begin(messages) {
+        let answer = match begin(messages) {
             Ok(transcript) => match timeout_at(until, work.walk(transcript)).await {
                 Ok(answer) => answer,
                 Err(_) => Err(self.too_late()),

@@ -51,6 +51,13 @@ impl Failure {
     }
 }
 
+/// What has a cause of ours, or of the caller's.
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Self { fault, again: Again::Never }
+    }
+}
+
 /// Codes that come with a 429, though no waiting helps.
 const OUT_OF_MONEY: [&str; 2] = ["enforced_spend_limit_reached", "insufficient_quota"];
 
