@@ -353,3 +353,38 @@ fn a_missing_key_names_both_ways_out() {
     let problem = server().demo().env("ANTHROPIC_API_KEY", "sk-ant oops").try_start().err().unwrap();
     assert!(problem.contains("is no key") && !problem.contains("oops"), "{problem}");
 }
+
+/// A hundred answers at the same time: each is whole, and the server is no larger after many of them.
+#[test]
+fn a_hundred_streams_at_a_time() {
+    let text = "One sentence of an answer. ".repeat(20);
+    let house = House::with(server(), Messages::always(Said::text(&text)));
+    let client = house.client();
+    let body = json!({
+        "model": "claude-da/analyst", "stream": true, "messages": [{ "role": "user", "content": "Tell me about it" }],
+    });
+    let answer = || -> String {
+        let reply = client.post("/v1/chat/completions", &body).text();
+        assert!(reply.trim_end().ends_with("data: [DONE]"), "{reply}");
+        let chunks = reply.lines().filter_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok());
+        chunks.filter_map(|c: Value| Some(c["choices"][0]["delta"]["content"].as_str()?.to_owned())).collect()
+    };
+    let round = || {
+        std::thread::scope(|scope| {
+            let streams: Vec<_> = (0..100).map(|_| scope.spawn(answer)).collect();
+            streams.into_iter().map(|stream| stream.join().unwrap()).filter(|told| *told != text).count()
+        })
+    };
+    let warm = round() + round();
+    let before = resident_mib(&house.server);
+    let wrong = warm + round() + round() + round();
+    let grown = resident_mib(&house.server).saturating_sub(before);
+    assert_eq!(wrong, 0);
+    assert!(grown < 24, "{grown} MiB more after 300 streams");
+}
+
+fn resident_mib(server: &Server) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
+}
