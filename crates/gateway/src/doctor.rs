@@ -40,7 +40,7 @@ pub async fn examine(config: Config) -> Vec<Finding> {
     findings.push(ledger(&config).await);
     findings.push(port(&config));
     findings.push(clock());
-    findings.push(planner(&config));
+    findings.push(planner(&config).await);
     match Datasets::load(&config) {
         Err(problems) => findings.extend(problems.into_iter().map(|p| finding("sources", Verdict::Fail, p))),
         Ok(_) => match House::open(config) {
@@ -70,13 +70,15 @@ fn sandbox(config: &Config) -> Finding {
 }
 
 /// Nothing is sent anywhere: what shows here is what shows without asking.
-fn planner(config: &Config) -> Finding {
+async fn planner(config: &Config) -> Finding {
     let mind = match Mind::of(config) {
         Err(problem) => return finding("planner", Verdict::Fail, problem),
         Ok(mind) => mind,
     };
-    let Mind::Model { name, agent } = mind else {
-        return finding("planner", Verdict::Ok, "offline: no model, no network");
+    let (name, agent) = match mind {
+        Mind::Offline => return finding("planner", Verdict::Ok, "offline: no model, no network"),
+        Mind::Cli(cli) => return agent_cli(&cli).await,
+        Mind::Model { name, agent } => (name, agent),
     };
     let model = agent.model.name();
     let message = format!("{name}, model `{model}`");
@@ -90,6 +92,14 @@ fn planner(config: &Config) -> Finding {
         return finding("planner", Verdict::Warn, format!("{message}; {unknown}"));
     }
     finding("planner", Verdict::Ok, message)
+}
+
+/// Where the agent CLI is the planner: what it says of itself.
+async fn agent_cli(cli: &planner::ClaudeCode) -> Finding {
+    match cli.doctor().await {
+        Ok(said) => finding("planner", Verdict::Ok, format!("`claude-code` with `{}`: {said}", cli.model())),
+        Err(fault) => finding("planner", Verdict::Fail, format!("{fault} (hint: {})", fault.hint)),
+    }
 }
 
 fn contracts(config: &Config) -> Finding {

@@ -125,10 +125,12 @@ impl House {
 
     async fn steps(self: &Arc<Self>, caller: &Caller, ask: &Ask, watch: &Watch, run: &mut Run) -> Result<Done, Stop> {
         watch.enter(Stage::Planning);
-        if let (Wish::Question { text, history }, Mind::Model { agent, .. }) = (&ask.wish, self.planning.mind()) {
+        if let (Wish::Question { text, history }, mind @ (Mind::Model { .. } | Mind::Cli(_))) =
+            (&ask.wish, self.planning.mind())
+        {
             let start = Instant::now();
             run.planner = Some(self.planning.name().to_owned());
-            let told = self.ask_model(agent, caller, ask, (text, history), watch, run).await;
+            let told = self.ask_model(mind, caller, ask, (text, history), watch, run).await;
             run.timings.plan_ms = milliseconds(start);
             return Ok(Done { outcome: Outcome::Told(told?), why_nothing: None, turn: None, personal: false });
         }

@@ -4,6 +4,7 @@
 //! path like anything else, under the caller's own policy, and kept by what the caller may see and
 //! the state of the data: two callers share an index only if they would read the same values.
 
+mod cli;
 mod hands;
 mod masks;
 mod minds;

@@ -3,7 +3,7 @@
 use super::{existing, flags, load};
 use crate::cli::{Mcp, ToolSet};
 use crate::print::Problem;
-use domain::{Door, SessionId};
+use domain::{Door, Purpose, SessionId};
 use gateway::House;
 use gateway::mcp::{Offer, Server, Who};
 use std::fs::File;
@@ -29,7 +29,8 @@ pub async fn run(mcp: Mcp) -> Result<ExitCode, Problem> {
     shut_down_on_signal(house.clone())?;
     let door = if mcp.analyst { Door::Analyst } else { Door::Mcp };
     let session = mcp.session.unwrap_or_else(SessionId::new);
-    let server = Server { house, who, offer, door, session };
+    let purpose = if mcp.session.is_some() { Purpose::Step } else { Purpose::Answer };
+    let server = Server { house, who, offer, door, session, purpose };
     server.over_pipes(tokio::io::stdin(), tokio::fs::File::from_std(to_client)).await?;
     Ok(ExitCode::SUCCESS)
 }

@@ -60,7 +60,7 @@ pub fn load(flags: &Flags, env: impl Fn(&str) -> Option<String>) -> Result<(Conf
     let mut problems = Problems::default();
     let data = std::path::absolute(&flags.data).unwrap_or_else(|_| flags.data.clone());
     let file = File::read(&data, flags.config.as_deref(), &mut problems);
-    let mut config = Config::blank(data);
+    let mut config = Config { file: flags.config.clone(), ..Config::blank(data) };
     let mut shown: Vec<Shown> = Vec::new();
     for setting in SETTINGS {
         let layers = layers(setting, flags, &env, &file, &mut problems);

@@ -108,6 +108,7 @@ fn without_anything_the_defaults_hold() {
     model.name                      claude-sonnet-5-5
     model.claude_key                (not set)
     model.claude_url                https://api.anthropic.com
+    model.claude_program            claude
     model.openai_key                (not set)
     model.openai_url                http://127.0.0.1:11434/v1
     model.max_turns                 10

@@ -12,6 +12,8 @@ use std::time::Duration;
 pub struct Config {
     /// Where all state is.
     pub data: PathBuf,
+    /// The file that was named instead of `gatehouse.toml`.
+    pub file: Option<PathBuf>,
     pub server: Server,
     pub tls: Option<Tls>,
     pub log: Log,
@@ -86,6 +88,8 @@ pub struct Model {
     pub name: String,
     pub claude_key: Option<Secret>,
     pub claude_url: String,
+    /// The agent CLI.
+    pub claude_program: String,
     pub openai_key: Option<Secret>,
     pub openai_url: String,
     /// Calls of the model for one question.
@@ -165,6 +169,7 @@ impl Config {
     pub(super) fn blank(data: PathBuf) -> Self {
         Self {
             data,
+            file: None,
             server: Server {
                 listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
                 hosts: Vec::new(),
@@ -179,6 +184,7 @@ impl Config {
                 name: String::new(),
                 claude_key: None,
                 claude_url: String::new(),
+                claude_program: String::new(),
                 openai_key: None,
                 openai_url: String::new(),
                 max_turns: 0,

@@ -7,7 +7,7 @@ use crate::http::{HttpFault, Path};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use domain::{Caller, Door, SessionId};
+use domain::{Caller, Door, Purpose, SessionId};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ async fn answer(house: Arc<House>, caller: Caller, offer: Offer, request: Reques
         .disable_allowed_hosts();
     let server = move || {
         let (house, who, offer) = (house.clone(), Who::Request(caller.clone()), offer.clone());
-        Ok(Server { house, who, offer, door: Door::Mcp, session: SessionId::new() })
+        Ok(Server { house, who, offer, door: Door::Mcp, session: SessionId::new(), purpose: Purpose::Answer })
     };
     let service = StreamableHttpService::new(server, Arc::new(NeverSessionManager::default()), config);
     service.handle(request).await.map(Body::new)

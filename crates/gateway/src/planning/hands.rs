@@ -1,7 +1,6 @@
 //! The hands of a model: the tools of its door, bound to one caller and one question.
 
 use super::masks::Masks;
-use crate::Reply;
 use crate::active::{Stage, Watch};
 use crate::house::House;
 use crate::tools::{self, Bound, Called};
@@ -29,7 +28,7 @@ struct Work {
     masks: Masks,
     steps: Vec<RunId>,
     /// The last statement that gave rows.
-    last: Option<Arc<Reply>>,
+    last: Option<Run>,
     filtered_by: BTreeSet<String>,
     personal: bool,
 }
@@ -59,22 +58,14 @@ impl<'a> Hands<'a> {
     pub fn show_last(&self, run: &mut Run) {
         let work = self.work();
         run.filtered_by = work.filtered_by.iter().cloned().collect();
-        let Some(last) = work.last.as_ref().map(|reply| &reply.run) else { return };
-        run.dataset_id.clone_from(&last.dataset_id);
-        run.dataset_version_hash.clone_from(&last.dataset_version_hash);
-        run.query_mode = last.query_mode;
-        run.plan_json.clone_from(&last.plan_json);
-        run.sql_text.clone_from(&last.sql_text);
-        run.compiled_sql.clone_from(&last.compiled_sql);
-        run.params.clone_from(&last.params);
-        run.proposal_hash.clone_from(&last.proposal_hash);
-        run.contracts.clone_from(&last.contracts);
-        run.result_json.clone_from(&last.result_json);
-        run.exec_time_ms = last.exec_time_ms;
-        run.timings.check_ms = last.timings.check_ms;
-        run.timings.run_ms = last.timings.run_ms;
-        run.sandbox_tier.clone_from(&last.sandbox_tier);
-        run.unenforced.clone_from(&last.unenforced);
+        if let Some(last) = &work.last {
+            show(run, last);
+        }
+    }
+
+    /// Takes over statements that ran in another process.
+    pub fn adopt(&self, runs: Vec<Run>) {
+        runs.into_iter().for_each(|run| self.note(&run, false));
     }
 
     async fn call_tool(&self, name: &str, input: Value) -> Result<String, Fault> {
@@ -85,7 +76,10 @@ impl<'a> Hands<'a> {
             _ => tools::call(&self.bound, name, input).await?,
         };
         let mask = match &called {
-            Called::Ran(reply) => self.note(reply),
+            Called::Ran(reply) => {
+                self.note(&reply.run, reply.personal);
+                reply.personal
+            }
             // A record of before may hold what is masked today.
             Called::Recorded(_) => true,
             Called::Value(_) => false,
@@ -97,16 +91,15 @@ impl<'a> Hands<'a> {
         }
     }
 
-    /// Writes down a statement that was sent down the path; whether its rows must be masked.
-    fn note(&self, reply: &Arc<Reply>) -> bool {
+    /// Writes down a statement that was sent down the path.
+    fn note(&self, run: &Run, personal: bool) {
         let mut work = self.work();
-        work.steps.push(reply.run.run_id);
-        if reply.run.status == Status::Succeeded {
-            work.last = Some(reply.clone());
-            work.filtered_by.extend(reply.run.filtered_by.iter().cloned());
+        work.steps.push(run.run_id);
+        if run.status == Status::Succeeded {
+            work.last = Some(run.clone());
+            work.filtered_by.extend(run.filtered_by.iter().cloned());
         }
-        work.personal |= reply.personal;
-        reply.personal
+        work.personal |= personal;
     }
 
     fn work(&self) -> MutexGuard<'_, Work> {
@@ -136,4 +129,23 @@ impl Tools for Hands<'_> {
     fn ends_run(&self, fault: &Fault) -> bool {
         !fault.kind.model_can_fix() || self.bound.door == Door::Analyst && fault.kind == Kind::Timeout
     }
+}
+
+/// Shows one run's result in another.
+fn show(run: &mut Run, last: &Run) {
+    run.dataset_id.clone_from(&last.dataset_id);
+    run.dataset_version_hash.clone_from(&last.dataset_version_hash);
+    run.query_mode = last.query_mode;
+    run.plan_json.clone_from(&last.plan_json);
+    run.sql_text.clone_from(&last.sql_text);
+    run.compiled_sql.clone_from(&last.compiled_sql);
+    run.params.clone_from(&last.params);
+    run.proposal_hash.clone_from(&last.proposal_hash);
+    run.contracts.clone_from(&last.contracts);
+    run.result_json.clone_from(&last.result_json);
+    run.exec_time_ms = last.exec_time_ms;
+    run.timings.check_ms = last.timings.check_ms;
+    run.timings.run_ms = last.timings.run_ms;
+    run.sandbox_tier.clone_from(&last.sandbox_tier);
+    run.unenforced.clone_from(&last.unenforced);
 }

@@ -1,12 +1,18 @@
 //! Who plans: the embedded planner, or a model that configuration names.
 
 use crate::config::{Config, Model as Settings, PlannerChoice};
-use planner::{Agent, Caps, Dialect, Model, Prices};
+use planner::{Agent, Caps, ClaudeCode, Dialect, Model, Prices};
 
 /// The planner in use.
 pub enum Mind {
     Offline,
-    Model { name: &'static str, agent: Agent },
+    /// A model behind HTTP.
+    Model {
+        name: &'static str,
+        agent: Agent,
+    },
+    /// The agent CLI, which brings its model along.
+    Cli(ClaudeCode),
 }
 
 impl Mind {
@@ -18,7 +24,16 @@ impl Mind {
             PlannerChoice::Auto if settings.claude_key.is_none() => Ok(Self::Offline),
             PlannerChoice::Auto | PlannerChoice::Claude => claude(settings),
             PlannerChoice::OpenAi => openai(settings),
-            PlannerChoice::ClaudeCode => Err("the planner `claude-code` is not available yet".to_owned()),
+            PlannerChoice::ClaudeCode => Ok(Self::Cli(claude_code(settings))),
+        }
+    }
+
+    /// The model that is asked, if one is.
+    pub fn model(&self) -> Option<&str> {
+        match self {
+            Self::Offline => None,
+            Self::Model { agent, .. } => Some(agent.model.name()),
+            Self::Cli(cli) => Some(cli.model()),
         }
     }
 
@@ -27,6 +42,7 @@ impl Mind {
         match self {
             Self::Offline => "offline",
             Self::Model { name, .. } => name,
+            Self::Cli(_) => "claude-code",
         }
     }
 }
@@ -40,6 +56,11 @@ fn claude(settings: &Settings) -> Result<Mind, String> {
     Ok(Mind::Model { name: "claude", agent: agent(settings, model)? })
 }
 
+fn claude_code(settings: &Settings) -> ClaudeCode {
+    let key = settings.claude_key.as_ref().map(|key| key.expose().to_owned());
+    ClaudeCode::new(&settings.claude_program, &settings.name, key, caps(settings))
+}
+
 fn openai(settings: &Settings) -> Result<Mind, String> {
     let key = settings.openai_key.as_ref().map(|key| key.expose().to_owned());
     let model = Model::new(Dialect::OpenAi, &settings.openai_url, key, &settings.name);
@@ -48,13 +69,16 @@ fn openai(settings: &Settings) -> Result<Mind, String> {
 
 fn agent(settings: &Settings, model: Result<Model, domain::Fault>) -> Result<Agent, String> {
     let model = model.map_err(|fault| format!("{}\nhint: {}", fault.message, fault.hint))?;
-    let caps = Caps {
+    Ok(Agent { model, prices: prices(settings)?, caps: caps(settings) })
+}
+
+fn caps(settings: &Settings) -> Caps {
+    Caps {
         max_turns: settings.max_turns,
         max_budget_usd: settings.max_budget_usd,
         seconds: u32::try_from(settings.timeout.as_secs()).unwrap_or(u32::MAX),
         ..Caps::default()
-    };
-    Ok(Agent { model, prices: prices(settings)?, caps })
+    }
 }
 
 fn prices(settings: &Settings) -> Result<Prices, String> {

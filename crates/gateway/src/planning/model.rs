@@ -1,11 +1,12 @@
 //! A question answered by a model. It is told what the caller may see, has the tools of its door and nothing else; every
 //! statement it wants is a run of its own, checked and recorded like anybody's.
 
+use super::Mind;
 use super::hands::Hands;
 use crate::active::{Event, Stage, Watch};
 use crate::house::House;
 use domain::{Ask, Caller, Door, Fault, ModelUse, Run, Turn};
-use planner::{Agent, Ending, Event as Said, Message, Restorer, Spent, prompt};
+use planner::{Ending, Event as Said, Message, Restorer, Spent, prompt};
 use std::sync::Arc;
 
 /// What a model left unsaid, for whoever reads its answer.
@@ -20,7 +21,7 @@ impl House {
     /// down as it goes, so that a run which is stopped has it too.
     pub async fn ask_model(
         self: &Arc<Self>,
-        agent: &Agent,
+        mind: &Mind,
         caller: &Caller,
         ask: &Ask,
         (question, history): (&str, &[Turn]),
@@ -28,13 +29,11 @@ impl House {
         run: &mut Run,
     ) -> Result<String, Fault> {
         let (_, view) = self.dataset(caller, &ask.source).await?;
-        let system = match ask.door {
-            Door::Analyst => prompt::analyst(&view),
-            _ => prompt::chat(&view),
-        };
+        let messages = messages(question, history);
         let hands = Hands::new(self, caller, ask, watch);
         let mut restorer = Restorer::default();
-        run.model = Some(ModelUse { name: agent.model.name().to_owned(), ..ModelUse::default() });
+        let name = mind.model().unwrap_or_default().to_owned();
+        run.model = Some(ModelUse { name, ..ModelUse::default() });
         let mut hear = |said: Said| match said {
             Said::Text(text) => {
                 let text = hands.restore_piece(&mut restorer, &text);
@@ -46,7 +45,16 @@ impl House {
             Said::ToolFinished { .. } => note_steps(run, &hands),
             Said::ToolStarted { .. } => watch.enter(Stage::Validating),
         };
-        let finished = agent.run(&system, &messages(question, history), &hands, &mut hear).await;
+        let finished = match (mind, ask.door) {
+            (Mind::Model { agent, .. }, Door::Analyst) => {
+                agent.run(&prompt::analyst(&view), &messages, &hands, &mut hear).await
+            }
+            (Mind::Model { agent, .. }, _) => agent.run(&prompt::chat(&view), &messages, &hands, &mut hear).await,
+            (Mind::Cli(cli), _) => {
+                self.ask_cli(cli, caller, ask, (&prompt::analyst(&view), &messages), &hands, &mut hear).await?
+            }
+            (Mind::Offline, _) => return Err(Fault::internal("planner.mind")),
+        };
         note_spent(run, &finished.spent);
         note_steps(run, &hands);
         let answer = finished.answer?;
