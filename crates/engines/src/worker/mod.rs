@@ -22,12 +22,12 @@ use std::time::Instant;
 /// An engine with its source open and its own lockdown in force.
 trait Engine {
     fn describe(&mut self) -> Result<SourceSchema, Failed>;
-    /// Writes an Arrow IPC stream to `out` and says what it was.
-    fn query(&self, query: &Query, out: &mut dyn Write) -> Result<Queried, Failed>;
+    /// Writes the rows to `out`, in the form that they are wanted in, and says what they were.
+    fn query(&self, query: &Query, out: &mut dyn encode::Sink) -> Result<Queried, Failed>;
 }
 
 /// Serves requests until the pipe ends.
-pub fn serve(input: impl Read, output: impl Write) -> io::Result<()> {
+pub fn serve(input: impl Read, output: impl Write + Send) -> io::Result<()> {
     let mut input = BufReader::new(input);
     let mut output = BufWriter::with_capacity(256 * 1024, output);
     let mut opened: Option<Opened> = None;
@@ -54,7 +54,7 @@ struct Opened {
     files: Vec<PathBuf>,
 }
 
-fn answer(opened: &mut Option<Opened>, request: Request, out: &mut impl Write) -> Result<Done, Failed> {
+fn answer(opened: &mut Option<Opened>, request: Request, out: &mut (impl Write + Send)) -> Result<Done, Failed> {
     match (request, opened.as_mut()) {
         (Request::Open(open), None) => {
             let files = open.engine.paths().into_iter().cloned().collect();
@@ -64,9 +64,9 @@ fn answer(opened: &mut Option<Opened>, request: Request, out: &mut impl Write) -
         (Request::Describe, Some(opened)) => opened.engine.describe().map(Done::Described),
         (Request::Query(query), Some(opened)) => {
             let start = Instant::now();
-            let mut arrow = encode::ArrowFrames::new(out);
-            let mut queried = opened.engine.query(&query, &mut arrow)?;
-            arrow.finish().map_err(|e| Failed::new(Cause::Protocol, e.to_string()))?;
+            let mut frames = encode::Frames::new(out, query.announce);
+            let mut queried = opened.engine.query(&query, &mut frames)?;
+            frames.finish().map_err(|e| Failed::new(Cause::Protocol, e.to_string()))?;
             queried.exec_ms = start.elapsed().as_secs_f64() * 1e3;
             Ok(Done::Queried(queried))
         }
@@ -78,7 +78,7 @@ fn answer(opened: &mut Option<Opened>, request: Request, out: &mut impl Write) -
 
 fn open_engine(open: &Open) -> Result<Box<dyn Engine>, Failed> {
     Ok(match &open.engine {
-        OpenEngine::Files(tables) => Box::new(duck::Duck::open(tables, open.memory_bytes)?),
+        OpenEngine::Files(tables) => Box::new(duck::Duck::open(tables, open.memory_bytes, open.threads)?),
         OpenEngine::Sqlite(path) => Box::new(sqlite::Sqlite::open(path)?),
     })
 }
