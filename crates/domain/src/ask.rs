@@ -42,6 +42,7 @@ pub struct Turn {
 pub enum Door {
     Analyst,
     Chat,
+    Scan,
     /// The command line on the machine itself.
     Local,
 }
@@ -51,6 +52,7 @@ impl Door {
         match self {
             Self::Analyst => "analyst",
             Self::Chat => "chat",
+            Self::Scan => "scan",
             Self::Local => "local",
         }
     }
