@@ -66,6 +66,8 @@ pub enum Purpose {
     Answer,
     /// Samples and counts for a schema page.
     Describe,
+    /// How much a scan would read and give; nothing of it is sent.
+    Estimate,
     /// The values that a planner may recognise in questions.
     Index,
 }
@@ -75,6 +77,7 @@ impl Purpose {
         match self {
             Self::Answer => "answer",
             Self::Describe => "describe",
+            Self::Estimate => "estimate",
             Self::Index => "index",
         }
     }

@@ -15,6 +15,6 @@ pub mod worker;
 
 pub use client::run_worker;
 pub use pool::{Engines, Executed, Scanning, Settings};
-pub use protocol::Form;
+pub use protocol::{Estimate, Form};
 pub use source::{FileTable, Source, SourceKind};
 pub use stream::{Next, Streaming, Total};

@@ -47,8 +47,21 @@ impl Default for Settings {
             worker_max_statements: 1_000,
             strict: false,
             jail: JailLimits::default(),
-            scan: Scanning { concurrency: 4, jail: JailLimits { cpus: 2.0, ..JailLimits::default() } },
+            scan: Scanning::default(),
         }
+    }
+}
+
+impl Default for Scanning {
+    fn default() -> Self {
+        let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let jail = JailLimits {
+            cpus: f64::from(u32::try_from(cpus).unwrap_or(1)),
+            memory_bytes: 1 << 30,
+            address_space_bytes: (1 << 30) / 2 * 3,
+            ..JailLimits::default()
+        };
+        Self { concurrency: 8, jail }
     }
 }
 

@@ -88,6 +88,17 @@ pub enum Form {
     Csv,
     /// An array of objects.
     Json,
+    /// Not the rows, but an [`Estimate`] of them as JSON.
+    Estimate,
+}
+
+/// What a statement would read and give. What is not known is left out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// Bytes of the files that would be read.
+    pub scan_bytes: Option<u64>,
+    pub result_rows: Option<u64>,
+    pub result_bytes: Option<u64>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -30,6 +30,7 @@ pub struct Serving {
 /// Binds the address and begins to answer.
 pub async fn serve(house: Arc<House>) -> Result<Serving, CannotOpen> {
     analyst::examine(&house).await?;
+    house.ledger.abandon_scans().await.map_err(|e| e.to_string())?;
     house.audit_lines.reopen();
     let listener = bind(house.config.server.listen)?;
     let address = listener.local_addr().map_err(|e| e.to_string())?;

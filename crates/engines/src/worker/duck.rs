@@ -1,7 +1,9 @@
 //! DuckDB over files: views first, then every door of the engine shut, then statements.
 
+mod estimate;
+
 use super::{Engine, encode, message};
-use crate::protocol::{Cause, Failed, Queried, Query};
+use crate::protocol::{Cause, Estimate, Failed, Queried, Query};
 use arrow_array::RecordBatch;
 use domain::{Column, Dialect, FieldType, SourceSchema, Table, Value};
 use duckdb::{Config, Connection, params_from_iter, types};
@@ -91,6 +93,11 @@ impl Engine for Duck {
         let batches = stream.map(|batch: Result<RecordBatch, _>| batch.map_err(|e| failed_on_data(&e)));
         let columns = encode::columns_of(&schema);
         encode::write_stream(encode::Wanted { schema, columns, query }, batches, out)
+    }
+
+    fn estimate(&mut self, query: &Query) -> Result<Estimate, Failed> {
+        self.must_be_one_select(&query.sql)?;
+        estimate::estimate(&self.connection, query)
     }
 }
 

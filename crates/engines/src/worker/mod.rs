@@ -11,7 +11,7 @@ mod sqlite;
 mod tests;
 
 use crate::protocol::{
-    Cause, Done, Failed, Open, OpenEngine, Queried, Query, Request, TAG_DONE, TAG_FAILED, TAG_REQUEST, read_frame,
+    Cause, Done, Estimate, Failed, Form, Open, OpenEngine, Queried, Query, Request, TAG_DONE, TAG_FAILED, TAG_REQUEST, read_frame,
     write_frame,
 };
 use domain::SourceSchema;
@@ -24,6 +24,8 @@ trait Engine {
     fn describe(&mut self) -> Result<SourceSchema, Failed>;
     /// Writes the rows to `out`, in the form that they are wanted in, and says what they were.
     fn query(&self, query: &Query, out: &mut dyn encode::Sink) -> Result<Queried, Failed>;
+    /// What the statement would read and give, found out in little time.
+    fn estimate(&mut self, query: &Query) -> Result<Estimate, Failed>;
 }
 
 /// Serves requests until the pipe ends.
@@ -65,7 +67,10 @@ fn answer(opened: &mut Option<Opened>, request: Request, out: &mut (impl Write +
         (Request::Query(query), Some(opened)) => {
             let start = Instant::now();
             let mut frames = encode::Frames::new(out, query.announce);
-            let mut queried = opened.engine.query(&query, &mut frames)?;
+            let mut queried = match query.form {
+                Form::Estimate => estimate(opened.engine.as_mut(), &query, &mut frames)?,
+                _ => opened.engine.query(&query, &mut frames)?,
+            };
             frames.finish().map_err(|e| Failed::new(Cause::Protocol, e.to_string()))?;
             queried.exec_ms = start.elapsed().as_secs_f64() * 1e3;
             Ok(Done::Queried(queried))
@@ -74,6 +79,14 @@ fn answer(opened: &mut Option<Opened>, request: Request, out: &mut (impl Write +
         (Request::Open(_), Some(_)) => Err(Failed::new(Cause::Protocol, "already open")),
         (_, None) => Err(Failed::new(Cause::Protocol, "nothing is open")),
     }
+}
+
+fn estimate(engine: &mut dyn Engine, query: &Query, out: &mut dyn encode::Sink) -> Result<Queried, Failed> {
+    let estimate = engine.estimate(query)?;
+    let json = serde_json::to_vec(&estimate).map_err(io::Error::from);
+    let sent = out.columns(&[]).and(json).and_then(|json| out.write_all(&json));
+    sent.map_err(|e| Failed::new(Cause::Protocol, e.to_string()))?;
+    Ok(Queried { columns: Vec::new(), row_count: 0, truncated: false, exec_ms: 0.0 })
 }
 
 fn open_engine(open: &Open) -> Result<Box<dyn Engine>, Failed> {

@@ -1,7 +1,7 @@
 //! SQLite, opened read-only and immutable, with an authorizer that knows only reading.
 
 use super::{Engine, encode, message};
-use crate::protocol::{Cause, Failed, Queried, Query, column};
+use crate::protocol::{Cause, Estimate, Failed, Queried, Query, column};
 use arrow_array::RecordBatch;
 use domain::{Column, Dialect, FieldType, ForeignKey, SourceSchema, Table, Value};
 use rusqlite::config::DbConfig;
@@ -10,6 +10,7 @@ use rusqlite::limits::Limit;
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, OpenFlags, Rows, ToSql, params_from_iter};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 mod columns;
 mod functions;
@@ -133,6 +134,43 @@ impl Engine for Sqlite {
         let columns = schema.fields().iter().zip(kinds).map(|(f, kind)| column(f.name(), kind)).collect();
         let wanted = encode::Wanted { schema, columns, query };
         encode::write_stream(wanted, std::iter::once(Ok(first)).chain(blocks), out)
+    }
+
+    fn estimate(&mut self, query: &Query) -> Result<Estimate, Failed> {
+        let start = Instant::now();
+        let late = move || start.elapsed() > PATIENCE;
+        self.connection.progress_handler(10_000, Some(late)).map_err(|e| failed(&e, Cause::Protocol))?;
+        let measured = self.measure(query);
+        self.connection.progress_handler(0, None::<fn() -> bool>).map_err(|e| failed(&e, Cause::Protocol))?;
+        match measured {
+            Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) => {
+                Ok(Estimate::default())
+            }
+            measured => measured.map_err(|e| failed(&e, Cause::Data)),
+        }
+    }
+}
+
+/// How long the rows of a statement are counted before it is given up.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+impl Sqlite {
+    /// Counts the rows and, over the first of them, the bytes of each.
+    fn measure(&self, query: &Query) -> rusqlite::Result<Estimate> {
+        let params = || params_from_iter(query.params.iter().map(Bound));
+        let count = format!("SELECT count(*) FROM ({})", query.sql);
+        let rows: i64 = self.connection.query_row(&count, params(), |row| row.get(0))?;
+        let rows = u64::try_from(rows).unwrap_or_default().min(query.rows);
+        let mut statement = self.connection.prepare(&query.sql)?;
+        let mut columns = columns::Columns::of(&statement);
+        let mut first = statement.query(params())?;
+        while columns.rows() < 1_000
+            && let Some(row) = first.next()?
+        {
+            columns.push(row)?;
+        }
+        let bytes = columns.bytes().checked_div(columns.rows()).unwrap_or_default() * rows;
+        Ok(Estimate { scan_bytes: None, result_rows: Some(rows), result_bytes: Some(bytes) })
     }
 }
 

@@ -21,7 +21,7 @@ pub use docs::{env_example, markdown};
 pub use error::ConfigError;
 pub use show::{Shown, text};
 pub use sources::SourceConfig;
-pub use types::{Analyst, Audit, AuditOutput, Config, Ledger, Log, LogFormat, PlannerChoice, Rate, Server, Tls};
+pub use types::{Analyst, Audit, AuditOutput, Config, Ledger, Log, LogFormat, PlannerChoice, Rate, Scan, Server, Tls};
 
 use error::Problems;
 use file::File;
