@@ -42,6 +42,7 @@ pub struct Turn {
 pub enum Door {
     Analyst,
     Chat,
+    Scan,
     /// The command line on the machine itself.
     Local,
     /// Agents that speak the Model Context Protocol.
@@ -53,6 +54,7 @@ impl Door {
         match self {
             Self::Analyst => "analyst",
             Self::Chat => "chat",
+            Self::Scan => "scan",
             Self::Local => "local",
             Self::Mcp => "mcp",
         }
@@ -69,6 +71,8 @@ pub enum Purpose {
     Step,
     /// Samples and counts for a schema page.
     Describe,
+    /// How much a scan would read and give; nothing of it is sent.
+    Estimate,
     /// The values that a planner may recognise in questions.
     Index,
 }
@@ -79,6 +83,7 @@ impl Purpose {
             Self::Answer => "answer",
             Self::Step => "step",
             Self::Describe => "describe",
+            Self::Estimate => "estimate",
             Self::Index => "index",
         }
     }

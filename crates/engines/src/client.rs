@@ -1,14 +1,16 @@
 //! The server's end of one worker.
 
 use crate::protocol::{
-    Done, Failed, MAX_FRAME, Open, OpenEngine, Queried, Query, Request, TAG_ARROW, TAG_DONE, TAG_FAILED, TAG_REQUEST,
+    Done, Failed, MAX_FRAME, Open, OpenEngine, Queried, Query, Request, TAG_ARROW, TAG_COLUMNS, TAG_DONE, TAG_FAILED,
+    TAG_REQUEST,
 };
 use crate::source::{Source, SourceKind};
 use crate::{fault, worker};
 use bytes::{Bytes, BytesMut};
-use domain::{Fault, Kind, SourceSchema};
+use domain::{Fault, Kind, ResultColumn, SourceSchema};
 use sandbox::{Death, Jail, JailLimits, Jailed, Sandbox};
 use std::io;
+use std::os::fd::AsFd;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,6 +24,14 @@ const SLACK: u64 = 4 * 1024 * 1024;
 /// A statement that takes longer gives way to those that do not.
 const SHORT: Duration = Duration::from_millis(20);
 
+/// What a worker may use.
+#[derive(Debug, Clone, Copy)]
+pub struct Room {
+    pub jail: JailLimits,
+    /// Of DuckDB; one is enough for small questions.
+    pub threads: u32,
+}
+
 pub struct Worker {
     jailed: Jailed,
     stdin: ChildStdin,
@@ -30,6 +40,13 @@ pub struct Worker {
     pub served: u32,
     /// Which state of the data it opened.
     pub data_version: String,
+}
+
+/// What a worker says while it runs a statement.
+pub enum Piece {
+    Columns(Vec<ResultColumn>),
+    Bytes(Bytes),
+    Done(Queried),
 }
 
 /// Why a request to a worker failed, and whether the worker can be used again.
@@ -48,14 +65,9 @@ impl Worker {
     /// Starts a worker that can read this source and nothing else, and opens the source in it.
     ///
     /// `unhurried` is for one that nobody waits for.
-    pub async fn start(
-        sandbox: Arc<Sandbox>,
-        source: &Source,
-        limits: JailLimits,
-        unhurried: bool,
-    ) -> Result<Self, Fault> {
+    pub async fn start(sandbox: Arc<Sandbox>, source: &Source, room: Room, unhurried: bool) -> Result<Self, Fault> {
         let data_version = source.data_version()?;
-        let jail = Jail { read: source.paths().into_iter().map(Into::into).collect(), limits, unhurried };
+        let jail = Jail { read: source.paths().into_iter().map(Into::into).collect(), limits: room.jail, unhurried };
         let jailed = tokio::task::spawn_blocking(move || sandbox.spawn(&jail, &[]))
             .await
             .map_err(|_| Fault::internal("engine.spawn"))?
@@ -64,7 +76,7 @@ impl Worker {
                 Fault::from(&error)
             })?;
         let mut worker = Self::adopt(jailed, data_version).map_err(|e| lost("worker pipes", &e))?;
-        worker.open(source, limits.memory_bytes).await?;
+        worker.open(source, &room).await?;
         if unhurried {
             worker.jailed.weight().reset();
         }
@@ -81,9 +93,10 @@ impl Worker {
         Ok(Self { jailed, stdin, stdout, born: Instant::now(), served: 0, data_version })
     }
 
-    async fn open(&mut self, source: &Source, memory_bytes: u64) -> Result<(), Fault> {
+    async fn open(&mut self, source: &Source, room: &Room) -> Result<(), Fault> {
         let engine = self.engine(&source.kind).ok_or_else(|| Fault::internal("engine.paths"))?;
-        let request = Request::Open(Open { engine, memory_bytes });
+        let Room { jail, threads } = *room;
+        let request = Request::Open(Open { engine, memory_bytes: jail.memory_bytes, threads });
         match tokio::time::timeout(OPEN_TIMEOUT, self.ask(&request, SLACK)).await {
             Ok(Ok((Done::Opened, _))) => Ok(()),
             Ok(Ok(_)) => Err(Fault::internal("engine.protocol")),
@@ -134,6 +147,31 @@ impl Worker {
             (Done::Queried(queried), arrow) => Ok((queried, arrow)),
             _ => Err(unexpected().into()),
         }
+    }
+
+    /// Begins a statement whose result is taken piece by piece.
+    pub async fn begin(&mut self, query: Query) -> Result<(), Lost> {
+        self.served += 1;
+        Ok(self.send(&Request::Query(query)).await?)
+    }
+
+    /// The next piece. Not to be given up in the middle: what was read of it would be lost.
+    pub async fn piece(&mut self) -> Result<Piece, Lost> {
+        let (tag, payload) = self.frame().await?;
+        match tag {
+            TAG_COLUMNS => Ok(Piece::Columns(serde_json::from_slice(&payload).map_err(io::Error::from)?)),
+            TAG_ARROW => Ok(Piece::Bytes(payload.into())),
+            TAG_DONE => match serde_json::from_slice(&payload).map_err(io::Error::from)? {
+                Done::Queried(queried) => Ok(Piece::Done(queried)),
+                _ => Err(unexpected().into()),
+            },
+            TAG_FAILED => Err(Lost::Told(serde_json::from_slice(&payload).map_err(io::Error::from)?)),
+            _ => Err(unexpected().into()),
+        }
+    }
+
+    pub fn weight(&self) -> sandbox::Weight {
+        self.jailed.weight()
     }
 
     pub async fn try_to_write(&mut self) -> Result<(), Lost> {
@@ -224,5 +262,7 @@ async fn log_stderr(stderr: ChildStderr) {
 
 /// What the binary's `runner` subcommand becomes after the sandbox has locked it down.
 pub fn run_worker() -> io::Result<()> {
-    worker::serve(io::stdin().lock(), io::stdout().lock())
+    // As a plain file: Rust's own stdout looks for line ends in everything that it is given.
+    let stdout = std::fs::File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    worker::serve(io::stdin().lock(), stdout)
 }

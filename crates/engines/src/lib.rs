@@ -6,11 +6,15 @@
 
 mod client;
 mod fault;
+pub mod json;
 mod pool;
 mod protocol;
 mod source;
+mod stream;
 pub mod worker;
 
 pub use client::run_worker;
-pub use pool::{Engines, Executed, Settings};
+pub use pool::{Engines, Executed, Scanning, Settings};
+pub use protocol::{Estimate, Form};
 pub use source::{FileTable, Source, SourceKind};
+pub use stream::{Next, Streaming, Total};

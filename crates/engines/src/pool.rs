@@ -1,6 +1,6 @@
 //! Warm workers: one per statement at a time, kept between statements, thrown away on any doubt.
 
-use crate::client::{Lost, Worker};
+use crate::client::{Lost, Room, Worker};
 use crate::fault;
 use crate::protocol::{Queried, Query};
 use crate::source::Source;
@@ -25,6 +25,16 @@ pub struct Settings {
     /// One statement, one worker.
     pub strict: bool,
     pub jail: JailLimits,
+    /// Workers that stream whole tables.
+    pub scan: Scanning,
+}
+
+/// The profile of workers for large results: fewer, with more of the machine each.
+#[derive(Debug, Clone, Copy)]
+pub struct Scanning {
+    /// Scans that run at the same time; others wait.
+    pub concurrency: usize,
+    pub jail: JailLimits,
 }
 
 impl Default for Settings {
@@ -37,7 +47,21 @@ impl Default for Settings {
             worker_max_statements: 1_000,
             strict: false,
             jail: JailLimits::default(),
+            scan: Scanning::default(),
         }
+    }
+}
+
+impl Default for Scanning {
+    fn default() -> Self {
+        let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let jail = JailLimits {
+            cpus: f64::from(u32::try_from(cpus).unwrap_or(1)),
+            memory_bytes: 1 << 30,
+            address_space_bytes: (1 << 30) / 2 * 3,
+            ..JailLimits::default()
+        };
+        Self { concurrency: 8, jail }
     }
 }
 
@@ -46,9 +70,17 @@ const LOOK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What a worker may be used for again: another role's statements never run in it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Key {
-    source: String,
-    role: String,
+pub(crate) struct Key {
+    pub source: String,
+    pub role: String,
+    pub profile: Profile,
+}
+
+/// What a worker is for, and with it what it may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Profile {
+    Usual,
+    Scan,
 }
 
 /// A result, and what it took.
@@ -69,6 +101,7 @@ struct Shared {
     sandbox: Arc<Sandbox>,
     settings: Settings,
     turns: Arc<Semaphore>,
+    scan_turns: Arc<Semaphore>,
     /// Idle workers, the longest idle first.
     idle: Mutex<Vec<(Key, Worker)>>,
 }
@@ -76,8 +109,9 @@ struct Shared {
 impl Engines {
     pub fn new(sandbox: Sandbox, settings: Settings) -> Self {
         let turns = Arc::new(Semaphore::new(settings.concurrency));
+        let scan_turns = Arc::new(Semaphore::new(settings.scan.concurrency));
         let idle = Mutex::new(Vec::new());
-        Self { shared: Arc::new(Shared { sandbox: Arc::new(sandbox), settings, turns, idle }) }
+        Self { shared: Arc::new(Shared { sandbox: Arc::new(sandbox), settings, turns, scan_turns, idle }) }
     }
 
     /// What holds the workers on this machine.
@@ -101,21 +135,33 @@ impl Engines {
             return Err(Fault::internal("engine.source"));
         }
         let limits = approved.limits();
-        let key = Key { source: source.name.clone(), role: approved.role().to_owned() };
         let query = Query {
             sql: approved.sql().to_owned(),
             params: approved.params().to_vec(),
             rows: limits.rows,
             bytes: limits.bytes,
+            ..Query::default()
         };
-        let slot = self.turn().await?;
-        let worker = Killing(Some(self.worker(&key, source).await?));
-        let mut work = Work { engines: self.clone(), key, source: source.clone(), worker, held: Some((slot, turn)) };
+        let mut work = self.work(source, approved, Profile::Usual, turn).await?;
         let answer = tokio::time::timeout(Duration::from_secs(limits.seconds), work.worker.get()?.query(query)).await;
         let answer = answer.map_err(|_| fault::timeout(limits.seconds))?;
         let (Queried { columns, row_count, truncated, exec_ms }, ipc) = work.worker.understand(answer)?;
         let (turn, data_version) = work.done()?;
         Ok((Executed { rows: Rows { columns, ipc, row_count, truncated }, exec_ms, data_version }, turn))
+    }
+
+    /// Waits for a worker of this profile, and holds it.
+    pub(crate) async fn work<T: Send + 'static>(
+        &self,
+        source: &Source,
+        approved: &Approved,
+        profile: Profile,
+        turn: T,
+    ) -> Result<Work<T>, Fault> {
+        let key = Key { source: source.name.clone(), role: approved.role().to_owned(), profile };
+        let slot = self.turn(profile).await?;
+        let worker = Killing(Some(self.worker(&key, source).await?));
+        Ok(Work { engines: self.clone(), key, source: source.clone(), worker, held: Some((slot, turn)) })
     }
 
     /// What tables a source has, asked of the source itself.
@@ -141,12 +187,15 @@ impl Engines {
 
     /// A worker for what is asked on no role's behalf. It is not used again.
     async fn nobodys(&self, source: &Source) -> Result<(OwnedSemaphorePermit, Killing), Fault> {
-        let turn = self.turn().await?;
-        Ok((turn, Killing(Some(self.start(source, false).await?))))
+        let turn = self.turn(Profile::Usual).await?;
+        Ok((turn, Killing(Some(self.start(source, Profile::Usual, false).await?))))
     }
 
-    async fn turn(&self) -> Result<OwnedSemaphorePermit, Fault> {
-        let turns = self.shared.turns.clone();
+    async fn turn(&self, profile: Profile) -> Result<OwnedSemaphorePermit, Fault> {
+        let turns = match profile {
+            Profile::Usual => self.shared.turns.clone(),
+            Profile::Scan => self.shared.scan_turns.clone(),
+        };
         match tokio::time::timeout(self.shared.settings.queue, turns.acquire_owned()).await {
             Ok(Ok(turn)) => Ok(turn),
             _ => Err(fault::busy()),
@@ -163,11 +212,16 @@ impl Engines {
             }
             bury(worker);
         }
-        self.start(source, false).await
+        self.start(source, key.profile, false).await
     }
 
-    async fn start(&self, source: &Source, unhurried: bool) -> Result<Worker, Fault> {
-        Worker::start(self.shared.sandbox.clone(), source, self.shared.settings.jail, unhurried).await
+    async fn start(&self, source: &Source, profile: Profile, unhurried: bool) -> Result<Worker, Fault> {
+        let settings = &self.shared.settings;
+        let room = match profile {
+            Profile::Usual => Room { jail: settings.jail, threads: 1 },
+            Profile::Scan => Room { jail: settings.scan.jail, threads: threads(settings.scan.jail.cpus) },
+        };
+        Worker::start(self.shared.sandbox.clone(), source, room, unhurried).await
     }
 
     fn take_idle(&self, key: &Key) -> Option<Worker> {
@@ -205,17 +259,17 @@ impl Engines {
 }
 
 /// A statement at work. Unless it is done, its worker is lost: any failure may have left something behind in it.
-struct Work<T: Send + 'static> {
+pub(crate) struct Work<T: Send + 'static> {
     engines: Engines,
     key: Key,
     source: Source,
-    worker: Killing,
+    pub worker: Killing,
     /// The worker's slot and the caller's turn.
     held: Option<(OwnedSemaphorePermit, T)>,
 }
 
 impl<T: Send + 'static> Work<T> {
-    fn done(mut self) -> Result<(T, String), Fault> {
+    pub fn done(mut self) -> Result<(T, String), Fault> {
         let data_version = self.worker.get()?.data_version.clone();
         self.engines.put_back(self.key.clone(), Killing(self.worker.0.take()));
         let (_, turn) = self.held.take().ok_or_else(|| Fault::internal("engine.turn"))?;
@@ -228,7 +282,7 @@ impl<T: Send + 'static> Drop for Work<T> {
         let (Some(held), Ok(runtime)) = (self.held.take(), tokio::runtime::Handle::try_current()) else { return };
         let (engines, key, source) = (self.engines.clone(), self.key.clone(), self.source.clone());
         runtime.spawn(async move {
-            if let Ok(worker) = engines.start(&source, true).await {
+            if let Ok(worker) = engines.start(&source, key.profile, true).await {
                 engines.put_back(key, Killing(Some(worker)));
             }
             drop(held);
@@ -237,10 +291,10 @@ impl<T: Send + 'static> Drop for Work<T> {
 }
 
 /// Holds a worker and kills it, off the async threads, unless it was taken out again.
-struct Killing(Option<Worker>);
+pub(crate) struct Killing(Option<Worker>);
 
 impl Killing {
-    fn get(&mut self) -> Result<&mut Worker, Fault> {
+    pub fn get(&mut self) -> Result<&mut Worker, Fault> {
         self.0.as_mut().ok_or_else(|| Fault::internal("engine.worker_gone"))
     }
 }
@@ -253,7 +307,7 @@ impl Killing {
     }
 
     /// What a caller is told of a worker's answer. A worker whose pipe broke is looked at.
-    fn understand<T>(&mut self, answer: Result<T, Lost>) -> Result<T, Fault> {
+    pub fn understand<T>(&mut self, answer: Result<T, Lost>) -> Result<T, Fault> {
         match answer {
             Ok(answer) => Ok(answer),
             Err(Lost::Told(failed)) => Err(fault::from_worker(&failed)),
@@ -277,6 +331,11 @@ fn bury(mut worker: Worker) {
         }
         Err(_) => worker.kill(),
     }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of processors")]
+fn threads(cpus: f64) -> u32 {
+    cpus.ceil().clamp(1.0, 64.0) as u32
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

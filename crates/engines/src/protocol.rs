@@ -12,7 +12,9 @@ use std::path::PathBuf;
 pub const MAX_FRAME: u32 = 64 * 1024 * 1024;
 
 pub const TAG_REQUEST: u8 = b'Q';
-/// A piece of an Arrow IPC stream.
+/// The columns of a result, before the first piece of it, for whoever asked to be told.
+pub const TAG_COLUMNS: u8 = b'C';
+/// A piece of the result: of an Arrow IPC stream, or of what it was wanted as.
 pub const TAG_ARROW: u8 = b'A';
 /// The end of a request that went well.
 pub const TAG_DONE: u8 = b'D';
@@ -34,6 +36,13 @@ pub enum Request {
 pub struct Open {
     pub engine: OpenEngine,
     pub memory_bytes: u64,
+    /// What DuckDB may use to read; one is enough for small questions.
+    #[serde(default = "one")]
+    pub threads: u32,
+}
+
+fn one() -> u32 {
+    1
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -52,12 +61,44 @@ impl OpenEngine {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Query {
     pub sql: String,
     pub params: Vec<Value>,
     pub rows: u64,
     pub bytes: u64,
+    #[serde(default)]
+    pub form: Form,
+    /// Whether the columns come first, in a frame of their own.
+    #[serde(default)]
+    pub announce: bool,
+}
+
+/// What rows are written as. The worker writes them: the server forwards bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Form {
+    /// An Arrow IPC stream.
+    #[default]
+    Arrow,
+    /// The same, its buffers packed.
+    ArrowLz4,
+    ArrowZstd,
+    Parquet,
+    /// With a line of names first.
+    Csv,
+    /// An array of objects.
+    Json,
+    /// Not the rows, but an [`Estimate`] of them as JSON.
+    Estimate,
+}
+
+/// What a statement would read and give. What is not known is left out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// Bytes of the files that would be read.
+    pub scan_bytes: Option<u64>,
+    pub result_rows: Option<u64>,
+    pub result_bytes: Option<u64>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -5,6 +5,7 @@ use crate::audit_lines::AuditLines;
 use crate::config::Config;
 use crate::contracts::Contracts;
 use crate::datasets::{Dataset, Datasets};
+use crate::doors::scan::cache::Shelf;
 use crate::http::attempts::Attempts;
 use crate::http::rates::Rates;
 use crate::metrics::Metrics;
@@ -42,6 +43,8 @@ pub struct House {
     pub attempts: Attempts,
     /// Replies that are held back at the moment.
     pub held_back: AtomicUsize,
+    /// Catalogs, schemas and samples of the Scan door.
+    pub shelf: Shelf,
     /// Requests on their way, by run.
     pub active: Active,
     /// Every request runs in a task of its own that shutdown waits for.
@@ -93,6 +96,7 @@ impl House {
             rates: Rates::new(&config.requests),
             attempts: Attempts::default(),
             held_back: AtomicUsize::new(0),
+            shelf: Shelf::default(),
             active: Active::default(),
             tasks: TaskTracker::new(),
             shutdown: CancellationToken::new(),

@@ -24,6 +24,7 @@ mod path;
 mod planning;
 mod rows;
 mod serve;
+mod streamed;
 pub mod tools;
 mod turns;
 

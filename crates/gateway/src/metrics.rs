@@ -1,5 +1,6 @@
 //! What is counted, for Prometheus. `/metrics` needs an admin's token.
 
+use crate::doors::scan::metrics::ScanMetrics;
 use domain::Run;
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
@@ -34,6 +35,7 @@ pub struct Metrics {
     steps: Family<StepLabels, Histogram>,
     pub rate_limited: Counter,
     pub active_runs: Gauge,
+    pub scans: ScanMetrics,
 }
 
 impl Default for Metrics {
@@ -51,7 +53,7 @@ impl Default for Metrics {
         registry.register("step_seconds", "Time spent in each step of the path", steps.clone());
         registry.register("rate_limited", "Requests refused for their rate", rate_limited.clone());
         registry.register("active_runs", "Runs on their way", active_runs.clone());
-        Self { registry, requests, runs, steps, rate_limited, active_runs }
+        Self { registry, requests, runs, steps, rate_limited, active_runs, scans: ScanMetrics::default() }
     }
 }
 
@@ -72,7 +74,7 @@ impl Metrics {
     }
 
     pub fn render(&self) -> String {
-        let mut text = String::new();
+        let mut text = self.scans.render();
         // Writing to a string cannot fail.
         let _ = text::encode(&mut text, &self.registry);
         text

@@ -16,7 +16,9 @@ use crate::house::House;
 use crate::planning::{MOST_VALUES, Mind, Planned};
 use crate::turns::Turn;
 use crate::{answer, nothing, rows};
-use domain::{Ask, Caller, Clarification, Fault, Limits, Outcome, Proposal, Purpose, Rows, Run, Status, Timings, Wish};
+use domain::{
+    Ask, Caller, Clarification, Door, Fault, Limits, Outcome, Proposal, Purpose, Rows, Run, Status, Timings, Wish,
+};
 use engines::Executed;
 use futures_util::FutureExt;
 use jiff::Timestamp;
@@ -65,7 +67,7 @@ struct Done {
 }
 
 /// What ends a walk before it has rows.
-enum Stop {
+pub(crate) enum Stop {
     Fault(Fault),
     Clarify(Clarification),
 }
@@ -151,7 +153,7 @@ impl House {
     }
 
     /// Plan: from a wish to a proposal.
-    async fn propose(self: &Arc<Self>, caller: &Caller, ask: &Ask, run: &mut Run) -> Result<Proposal, Stop> {
+    pub(crate) async fn propose(self: &Arc<Self>, caller: &Caller, ask: &Ask, run: &mut Run) -> Result<Proposal, Stop> {
         let proposal = match &ask.wish {
             Wish::Proposal(proposal) => proposal.clone(),
             Wish::Question { text, history } => {
@@ -174,18 +176,19 @@ impl House {
         match &proposal {
             Proposal::Query { plan, .. } => run.plan_json = serde_json::to_value(plan).ok(),
             Proposal::Sql { text, .. } => run.sql_text = Some(text.clone()),
+            Proposal::Scan { scan, .. } => run.plan_json = serde_json::to_value(scan).ok(),
         }
         Ok(proposal)
     }
 
     /// Check: from a proposal to what policy has approved.
-    async fn check(&self, caller: &Caller, proposal: &Proposal, run: &mut Run) -> Result<Approved, Fault> {
+    pub(crate) async fn check(&self, caller: &Caller, proposal: &Proposal, run: &mut Run) -> Result<Approved, Fault> {
         let (dataset, _) = self.dataset(caller, proposal.source()).await?;
         let schema = self.schema(dataset).await?;
         let start = Instant::now();
         let policy = self.policy();
         run.policy_fingerprint = policy.fingerprint().to_owned();
-        let limits = self.limits(run.purpose);
+        let limits = self.limits(run);
         let approved = match proposal {
             Proposal::Sql { text, .. } if text.len() > LIGHT_BYTES => {
                 let (caller, schema, proposal) = (caller.clone(), schema.clone(), proposal.clone());
@@ -203,11 +206,12 @@ impl House {
     }
 
     /// The planner knows as many values as it wants, however few rows people are shown.
-    fn limits(&self, purpose: Purpose) -> Limits {
+    fn limits(&self, run: &Run) -> Limits {
         let limits = self.config.limits;
-        match purpose {
+        match run.purpose {
+            _ if run.door == Door::Scan => self.config.scan.limits,
             Purpose::Index => Limits { rows: limits.rows.max(MOST_VALUES), ..limits },
-            Purpose::Answer | Purpose::Step | Purpose::Describe => limits,
+            Purpose::Answer | Purpose::Step | Purpose::Describe | Purpose::Estimate => limits,
         }
     }
 
@@ -240,7 +244,7 @@ impl House {
     }
 }
 
-fn begin(caller: &Caller, ask: &Ask, watch: &Watch, policy_fingerprint: &str) -> Run {
+pub(crate) fn begin(caller: &Caller, ask: &Ask, watch: &Watch, policy_fingerprint: &str) -> Run {
     Run {
         run_id: watch.run_id,
         session_id: ask.session,
@@ -334,18 +338,18 @@ fn result_json(result: &Rows) -> Result<Box<RawValue>, Fault> {
 }
 
 /// Whether the house failed, as opposed to saying no.
-fn is_ours(fault: &Fault) -> bool {
+pub(crate) fn is_ours(fault: &Fault) -> bool {
     fault.kind.http_status() >= 500
 }
 
-fn fail(run: &mut Run, status: Status, fault: Fault) {
+pub(crate) fn fail(run: &mut Run, status: Status, fault: Fault) {
     run.status = status;
     run.assistant_message = answer::refusal(&fault);
     run.error_json = Some(fault);
 }
 
 /// One line a run. Samples and values are read in dozens: they are on record, and need none.
-fn log(run: &Run) {
+pub(crate) fn log(run: &Run) {
     tracing::info!(
         run_id = %run.run_id, request_id = %run.request_id, actor = run.actor, role = run.role,
         door = run.door.as_str(), dataset = run.dataset_id, status = run.status.as_str(),
@@ -355,6 +359,6 @@ fn log(run: &Run) {
     );
 }
 
-fn milliseconds(start: Instant) -> f64 {
+pub(crate) fn milliseconds(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }

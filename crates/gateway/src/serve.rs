@@ -31,6 +31,7 @@ pub struct Serving {
 pub async fn serve(house: Arc<House>) -> Result<Serving, CannotOpen> {
     house.planning.check()?;
     analyst::examine(&house).await?;
+    house.ledger.abandon_scans().await.map_err(|e| e.to_string())?;
     house.audit_lines.reopen();
     let listener = bind(house.config.server.listen)?;
     let address = listener.local_addr().map_err(|e| e.to_string())?;

@@ -12,6 +12,7 @@ mod keys;
 mod prune;
 mod readers;
 mod runs;
+mod scans;
 mod secret;
 mod sign_ins;
 mod store;
@@ -22,12 +23,13 @@ mod writer;
 pub use audit::{AuditEntry, AuditEvent, AuditState, ChainReport, Flaw, FlawKind, SignedHead};
 pub use error::LedgerError;
 pub use runs::{Cursor, RunFilter, RunPage};
+pub use scans::{OverQuota, QuotaKind, ScanQuota};
 pub use secret::Secret;
 pub use sign_ins::Identity;
 pub use tokens::{NewToken, TokenInfo};
 
 use capsule::Capsule;
-use domain::{Run, RunId, ThreadId, Turn};
+use domain::{Caller, Run, RunId, ThreadId, Turn};
 use jiff::{SignedDuration, Timestamp};
 use keys::AuditKey;
 use readers::Readers;
@@ -83,6 +85,48 @@ impl Ledger {
             audit::append(conn, &event).map(drop)
         })
         .await
+    }
+
+    /// Before a scan: sets aside up to `bytes` of its actor's quota, durably, or says what is used up. What is granted
+    /// is all that the scan may fetch.
+    pub async fn begin_scan(
+        &self,
+        run: RunId,
+        caller: &Caller,
+        bytes: u64,
+        quota: ScanQuota,
+    ) -> Result<Result<u64, OverQuota>, LedgerError> {
+        let caller = caller.clone();
+        self.write(move |conn| scans::begin(conn, (run, &caller), bytes, quota, Timestamp::now())).await
+    }
+
+    /// After a scan that had begun: its capsule, its entries in the chain and what it took of the quota, all or nothing.
+    pub async fn end_scan(&self, run: &Run, bytes: u64, event: AuditEvent) -> Result<(), LedgerError> {
+        let (capsule, recorded) = seal(run)?;
+        let id = run.run_id;
+        self.write(move |conn| {
+            capsule.insert(conn)?;
+            audit::append(conn, &recorded)?;
+            audit::append(conn, &event)?;
+            scans::end(conn, id, bytes, Timestamp::now())
+        })
+        .await
+    }
+
+    /// A scan that did not come as far as to begin.
+    pub async fn refuse_scan(&self, run: &Run, event: AuditEvent) -> Result<(), LedgerError> {
+        let (capsule, recorded) = seal(run)?;
+        self.write(move |conn| {
+            capsule.insert(conn)?;
+            audit::append(conn, &recorded)?;
+            audit::append(conn, &event).map(drop)
+        })
+        .await
+    }
+
+    /// At start, before anything is served: settles what a server that was killed left behind. How many they were.
+    pub async fn abandon_scans(&self) -> Result<usize, LedgerError> {
+        self.write(|conn| scans::abandon(conn, Timestamp::now())).await
     }
 
     /// Adds an entry that belongs to no run; its number in the chain.

@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// `PRAGMA user_version` counts how many of these a file has had. Only ever appended to.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("../migrations/001_begin.sql"),
     include_str!("../migrations/002_owner.sql"),
     include_str!("../migrations/003_end_user.sql"),
     include_str!("../migrations/004_model.sql"),
+    include_str!("../migrations/005_scans.sql"),
 ];
 /// "GATE": marks the file as ours, so that no other database is migrated by mistake.
 const APPLICATION_ID: i64 = 0x4741_5445;

@@ -1,13 +1,14 @@
 //! DuckDB over files: views first, then every door of the engine shut, then statements.
 
+mod estimate;
+
 use super::{Engine, encode, message};
-use crate::protocol::{Cause, Failed, Queried, Query};
+use crate::protocol::{Cause, Estimate, Failed, Queried, Query};
 use arrow_array::RecordBatch;
 use domain::{Column, Dialect, FieldType, SourceSchema, Table, Value};
 use duckdb::{Config, Connection, params_from_iter, types};
 use std::cell::RefCell;
 use std::collections::HashSet;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub struct Duck {
@@ -20,8 +21,8 @@ pub struct Duck {
 const MOST_KNOWN: usize = 256;
 
 impl Duck {
-    pub fn open(tables: &[(String, PathBuf)], memory_bytes: u64) -> Result<Self, Failed> {
-        let connection = connect(memory_bytes).map_err(|e| source_failed("the engine does not start", &e))?;
+    pub fn open(tables: &[(String, PathBuf)], memory_bytes: u64, threads: u32) -> Result<Self, Failed> {
+        let connection = connect(memory_bytes, threads).map_err(|e| source_failed("the engine does not start", &e))?;
         for (table, path) in tables {
             create_view(&connection, table, path).map_err(|e| {
                 let mut failed = source_failed(&format!("table `{table}` cannot be read from its file"), &e);
@@ -83,22 +84,28 @@ impl Engine for Duck {
         Ok(SourceSchema { source: String::new(), dialect: Dialect::DuckDb, tables, data_version: String::new() })
     }
 
-    fn query(&self, query: &Query, out: &mut dyn Write) -> Result<Queried, Failed> {
+    fn query(&self, query: &Query, out: &mut dyn encode::Sink) -> Result<Queried, Failed> {
         self.must_be_one_select(&query.sql)?;
         let mut statement = self.connection.prepare(&query.sql).map_err(|e| failed_to_prepare(&e))?;
         let params = params_from_iter(query.params.iter().map(bound));
         let stream = statement.stream_arrow(params).map_err(|e| failed_on_data(&e))?;
         let schema = stream.get_schema();
         let batches = stream.map(|batch: Result<RecordBatch, _>| batch.map_err(|e| failed_on_data(&e)));
-        encode::write_stream(schema, batches, query.rows, query.bytes, out)
+        let columns = encode::columns_of(&schema);
+        encode::write_stream(encode::Wanted { schema, columns, query }, batches, out)
+    }
+
+    fn estimate(&mut self, query: &Query) -> Result<Estimate, Failed> {
+        self.must_be_one_select(&query.sql)?;
+        estimate::estimate(&self.connection, query)
     }
 }
 
-fn connect(memory_bytes: u64) -> duckdb::Result<Connection> {
+fn connect(memory_bytes: u64, threads: u32) -> duckdb::Result<Connection> {
     // The rest of the jail's memory is for the process itself and the encoded result.
     let megabytes = memory_bytes / 1024 / 1024 * 6 / 10;
     let config = Config::default()
-        .threads(1)?
+        .threads(i64::from(threads))?
         .max_memory(&format!("{megabytes}MB"))?
         .enable_autoload_extension(false)?
         .with("autoinstall_known_extensions", "false")?

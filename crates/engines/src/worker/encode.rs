@@ -1,28 +1,37 @@
-//! Arrow out: an IPC stream cut into frames, stopped at the caps on rows and bytes.
+//! Results out: cut into frames, stopped at the caps on rows and bytes.
 
 mod clean;
+mod form;
 mod stream;
 #[cfg(test)]
 mod tests;
 
-pub use stream::write_stream;
+pub use stream::{BLOCK, Wanted, columns_of, write_stream};
 
-use crate::protocol::{TAG_ARROW, write_frame};
+use crate::protocol::{TAG_ARROW, TAG_COLUMNS, write_frame};
 use arrow_schema::{DataType, TimeUnit};
-use domain::FieldType;
+use domain::{FieldType, ResultColumn};
 use std::io::{self, Write};
 
+/// Where a result goes.
+pub trait Sink: Write + Send {
+    /// What the columns are, before any of their values.
+    fn columns(&mut self, columns: &[ResultColumn]) -> io::Result<()>;
+}
+
 /// Gathers what is written and sends it as frames of a useful size.
-pub struct ArrowFrames<'a, W: Write> {
+pub struct Frames<'a, W: Write + Send> {
     out: &'a mut W,
     buffer: Vec<u8>,
+    announce: bool,
 }
 
 const FRAME: usize = 1024 * 1024;
 
-impl<'a, W: Write> ArrowFrames<'a, W> {
-    pub fn new(out: &'a mut W) -> Self {
-        Self { out, buffer: Vec::with_capacity(64 * 1024) }
+impl<'a, W: Write + Send> Frames<'a, W> {
+    /// `announce` says whether columns are told in a frame of their own.
+    pub fn new(out: &'a mut W, announce: bool) -> Self {
+        Self { out, buffer: Vec::with_capacity(64 * 1024), announce }
     }
 
     pub fn finish(mut self) -> io::Result<()> {
@@ -38,7 +47,16 @@ impl<'a, W: Write> ArrowFrames<'a, W> {
     }
 }
 
-impl<W: Write> Write for ArrowFrames<'_, W> {
+impl<W: Write + Send> Sink for Frames<'_, W> {
+    fn columns(&mut self, columns: &[ResultColumn]) -> io::Result<()> {
+        match self.announce {
+            true => write_frame(self.out, TAG_COLUMNS, &serde_json::to_vec(columns)?),
+            false => Ok(()),
+        }
+    }
+}
+
+impl<W: Write + Send> Write for Frames<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.buffer.extend_from_slice(bytes);
         if self.buffer.len() >= FRAME {

@@ -11,8 +11,8 @@ mod sqlite;
 mod tests;
 
 use crate::protocol::{
-    Cause, Done, Failed, Open, OpenEngine, Queried, Query, Request, TAG_DONE, TAG_FAILED, TAG_REQUEST, read_frame,
-    write_frame,
+    Cause, Done, Estimate, Failed, Form, Open, OpenEngine, Queried, Query, Request, TAG_DONE, TAG_FAILED, TAG_REQUEST,
+    read_frame, write_frame,
 };
 use domain::SourceSchema;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -22,12 +22,14 @@ use std::time::Instant;
 /// An engine with its source open and its own lockdown in force.
 trait Engine {
     fn describe(&mut self) -> Result<SourceSchema, Failed>;
-    /// Writes an Arrow IPC stream to `out` and says what it was.
-    fn query(&self, query: &Query, out: &mut dyn Write) -> Result<Queried, Failed>;
+    /// Writes the rows to `out`, in the form that they are wanted in, and says what they were.
+    fn query(&self, query: &Query, out: &mut dyn encode::Sink) -> Result<Queried, Failed>;
+    /// What the statement would read and give, found out in little time.
+    fn estimate(&mut self, query: &Query) -> Result<Estimate, Failed>;
 }
 
 /// Serves requests until the pipe ends.
-pub fn serve(input: impl Read, output: impl Write) -> io::Result<()> {
+pub fn serve(input: impl Read, output: impl Write + Send) -> io::Result<()> {
     let mut input = BufReader::new(input);
     let mut output = BufWriter::with_capacity(256 * 1024, output);
     let mut opened: Option<Opened> = None;
@@ -54,7 +56,7 @@ struct Opened {
     files: Vec<PathBuf>,
 }
 
-fn answer(opened: &mut Option<Opened>, request: Request, out: &mut impl Write) -> Result<Done, Failed> {
+fn answer(opened: &mut Option<Opened>, request: Request, out: &mut (impl Write + Send)) -> Result<Done, Failed> {
     match (request, opened.as_mut()) {
         (Request::Open(open), None) => {
             let files = open.engine.paths().into_iter().cloned().collect();
@@ -64,9 +66,12 @@ fn answer(opened: &mut Option<Opened>, request: Request, out: &mut impl Write) -
         (Request::Describe, Some(opened)) => opened.engine.describe().map(Done::Described),
         (Request::Query(query), Some(opened)) => {
             let start = Instant::now();
-            let mut arrow = encode::ArrowFrames::new(out);
-            let mut queried = opened.engine.query(&query, &mut arrow)?;
-            arrow.finish().map_err(|e| Failed::new(Cause::Protocol, e.to_string()))?;
+            let mut frames = encode::Frames::new(out, query.announce);
+            let mut queried = match query.form {
+                Form::Estimate => estimate(opened.engine.as_mut(), &query, &mut frames)?,
+                _ => opened.engine.query(&query, &mut frames)?,
+            };
+            frames.finish().map_err(|e| Failed::new(Cause::Protocol, e.to_string()))?;
             queried.exec_ms = start.elapsed().as_secs_f64() * 1e3;
             Ok(Done::Queried(queried))
         }
@@ -76,9 +81,17 @@ fn answer(opened: &mut Option<Opened>, request: Request, out: &mut impl Write) -
     }
 }
 
+fn estimate(engine: &mut dyn Engine, query: &Query, out: &mut dyn encode::Sink) -> Result<Queried, Failed> {
+    let estimate = engine.estimate(query)?;
+    let json = serde_json::to_vec(&estimate).map_err(io::Error::from);
+    let sent = out.columns(&[]).and(json).and_then(|json| out.write_all(&json));
+    sent.map_err(|e| Failed::new(Cause::Protocol, e.to_string()))?;
+    Ok(Queried { columns: Vec::new(), row_count: 0, truncated: false, exec_ms: 0.0 })
+}
+
 fn open_engine(open: &Open) -> Result<Box<dyn Engine>, Failed> {
     Ok(match &open.engine {
-        OpenEngine::Files(tables) => Box::new(duck::Duck::open(tables, open.memory_bytes)?),
+        OpenEngine::Files(tables) => Box::new(duck::Duck::open(tables, open.memory_bytes, open.threads)?),
         OpenEngine::Sqlite(path) => Box::new(sqlite::Sqlite::open(path)?),
     })
 }

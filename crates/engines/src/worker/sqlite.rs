@@ -1,15 +1,16 @@
 //! SQLite, opened read-only and immutable, with an authorizer that knows only reading.
 
 use super::{Engine, encode, message};
-use crate::protocol::{Cause, Failed, Queried, Query, column};
+use crate::protocol::{Cause, Estimate, Failed, Queried, Query, column};
+use arrow_array::RecordBatch;
 use domain::{Column, Dialect, FieldType, ForeignKey, SourceSchema, Table, Value};
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::types::ToSqlOutput;
-use rusqlite::{Connection, OpenFlags, ToSql, params_from_iter};
-use std::io::Write;
+use rusqlite::{Connection, OpenFlags, Rows, ToSql, params_from_iter};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 mod columns;
 mod functions;
@@ -113,30 +114,110 @@ impl Engine for Sqlite {
         Ok(SourceSchema { source: String::new(), dialect: Dialect::Sqlite, tables, data_version: String::new() })
     }
 
-    fn query(&self, query: &Query, out: &mut dyn Write) -> Result<Queried, Failed> {
+    fn query(&self, query: &Query, out: &mut dyn encode::Sink) -> Result<Queried, Failed> {
         let mut statement = self.connection.prepare(&query.sql).map_err(|e| failed(&e, Cause::Statement))?;
         if !statement.readonly() || statement.is_explain() != 0 || statement.column_count() == 0 {
             return Err(Failed::new(Cause::Denied, "the statement is not a read"));
         }
-        let mut columns = columns::Columns::of(&statement);
-        let mut rows =
-            statement.query(params_from_iter(query.params.iter().map(Bound))).map_err(|e| failed(&e, Cause::Data))?;
-        let mut truncated = false;
-        while let Some(row) = rows.next().map_err(|e| failed(&e, Cause::Data))? {
-            if columns.rows() == query.rows || columns.bytes() > query.bytes {
-                truncated = true;
-                break;
-            }
-            columns.push(row).map_err(|e| failed(&e, Cause::Data))?;
+        let params = || params_from_iter(query.params.iter().map(Bound));
+        let columns = columns::Columns::of(&statement);
+        let rows = statement.query(params()).map_err(|e| failed(&e, Cause::Data))?;
+        let mut blocks = Blocks { rows, columns, most: query.rows.saturating_add(1), ended: false };
+        blocks.fill()?;
+        if !blocks.ended {
+            let look = blocks.columns.look_at_all(&self.connection, &query.sql, params());
+            look.map_err(|e| failed(&e, Cause::Data))?;
         }
-        let kinds: Vec<_> = columns.kinds().collect();
-        let batch = columns.into_batch().map_err(|e| Failed::new(Cause::Protocol, e.to_string()))?;
-        let schema = batch.schema();
-        let row_count = batch.num_rows() as u64;
-        let mut queried = encode::write_stream(schema, std::iter::once(Ok(batch)), row_count, u64::MAX, out)?;
-        queried.truncated = truncated;
-        queried.columns = queried.columns.iter().zip(kinds).map(|(c, kind)| column(&c.name, kind)).collect();
-        Ok(queried)
+        let kinds: Vec<_> = blocks.columns.kinds().collect();
+        let first = blocks.batch()?;
+        let schema = first.schema();
+        let columns = schema.fields().iter().zip(kinds).map(|(f, kind)| column(f.name(), kind)).collect();
+        let wanted = encode::Wanted { schema, columns, query };
+        encode::write_stream(wanted, std::iter::once(Ok(first)).chain(blocks), out)
+    }
+
+    fn estimate(&mut self, query: &Query) -> Result<Estimate, Failed> {
+        let start = Instant::now();
+        let late = move || start.elapsed() > PATIENCE;
+        self.connection.progress_handler(10_000, Some(late)).map_err(|e| failed(&e, Cause::Protocol))?;
+        let measured = self.measure(query);
+        self.connection.progress_handler(0, None::<fn() -> bool>).map_err(|e| failed(&e, Cause::Protocol))?;
+        match measured {
+            Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) => {
+                Ok(Estimate::default())
+            }
+            measured => measured.map_err(|e| failed(&e, Cause::Data)),
+        }
+    }
+}
+
+/// How long the rows of a statement are counted before it is given up.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+impl Sqlite {
+    /// Counts the rows and, over the first of them, the bytes of each.
+    fn measure(&self, query: &Query) -> rusqlite::Result<Estimate> {
+        let params = || params_from_iter(query.params.iter().map(Bound));
+        let count = format!("SELECT count(*) FROM ({})", query.sql);
+        let rows: i64 = self.connection.query_row(&count, params(), |row| row.get(0))?;
+        let rows = u64::try_from(rows).unwrap_or_default().min(query.rows);
+        let mut statement = self.connection.prepare(&query.sql)?;
+        let mut columns = columns::Columns::of(&statement);
+        let mut first = statement.query(params())?;
+        while columns.rows() < 1_000
+            && let Some(row) = first.next()?
+        {
+            columns.push(row)?;
+        }
+        let bytes = columns.bytes().checked_div(columns.rows()).unwrap_or_default() * rows;
+        Ok(Estimate { scan_bytes: None, result_rows: Some(rows), result_bytes: Some(bytes) })
+    }
+}
+
+/// A result as batches, read while they are asked for.
+struct Blocks<'s> {
+    rows: Rows<'s>,
+    columns: columns::Columns,
+    /// Rows that are worth reading at all.
+    most: u64,
+    ended: bool,
+}
+
+/// Bytes of values that are gathered at most.
+const BLOCK_BYTES: u64 = 8 * 1024 * 1024;
+
+impl Blocks<'_> {
+    fn fill(&mut self) -> Result<(), Failed> {
+        let most = self.most.min(encode::BLOCK as u64);
+        while self.columns.rows() < most && self.columns.bytes() < BLOCK_BYTES {
+            match self.rows.next().map_err(|e| failed(&e, Cause::Data))? {
+                Some(row) => self.columns.push(row).map_err(|e| failed(&e, Cause::Data))?,
+                None => {
+                    self.ended = true;
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn batch(&mut self) -> Result<RecordBatch, Failed> {
+        self.columns.take_batch().map_err(|e| Failed::new(Cause::Protocol, e.to_string()))
+    }
+}
+
+impl Iterator for Blocks<'_> {
+    type Item = Result<RecordBatch, Failed>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        match self.fill() {
+            Ok(()) if self.columns.rows() == 0 => None,
+            Ok(()) => Some(self.batch()),
+            Err(failed) => Some(Err(failed)),
+        }
     }
 }
 

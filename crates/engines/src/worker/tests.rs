@@ -10,10 +10,10 @@ use std::path::Path;
 /// Opens a source and runs statements in it, one after the other.
 fn run(engine: OpenEngine, statements: &[&str]) -> Vec<Result<Done, Failed>> {
     let mut input = Vec::new();
-    let open = Request::Open(Open { engine, memory_bytes: 512 * 1024 * 1024 });
+    let open = Request::Open(Open { engine, memory_bytes: 512 * 1024 * 1024, threads: 1 });
     let queries = statements
         .iter()
-        .map(|sql| Request::Query(Query { sql: (*sql).to_owned(), params: Vec::new(), rows: 100, bytes: 1_000_000 }));
+        .map(|sql| Request::Query(Query { sql: (*sql).to_owned(), rows: 100, bytes: 1_000_000, ..Query::default() }));
     for request in std::iter::once(open).chain(queries) {
         write_frame(&mut input, TAG_REQUEST, &serde_json::to_vec(&request).unwrap()).unwrap();
     }

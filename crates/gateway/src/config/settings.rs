@@ -194,6 +194,43 @@ pub static SETTINGS: &[Setting] = &[
         "One statement, one worker: nothing of a statement can outlive it.",
         |c, g| g.switch().map(|v| c.engines.strict = v)),
 
+    setting("api.scan.max_limit", "10000000",
+        "Rows that one scan may give.",
+        |c, g| g.number(1..=1_000_000_000_000).map(|v| c.scan.limits.rows = v)),
+    setting("api.scan.max_result_bytes", "2147483648",
+        "Bytes that one scan may give; a longer result is cut and marked as truncated.",
+        |c, g| g.number(1024..=1024 * 1024 * MIB).map(|v| c.scan.limits.bytes = v)),
+    setting("api.scan.max_concurrent_per_user", "5",
+        "Scans that one actor may have under way.",
+        |c, g| g.number(1..=1024).map(|v| c.scan.max_concurrent_per_user = v)),
+    setting("api.scan.max_daily_bytes_per_user", "53687091200",
+        "Bytes that one actor may fetch between two midnights, UTC. Kept in the ledger.",
+        |c, g| g.number(1..=1024 * 1024 * 1024 * MIB).map(|v| c.scan.max_daily_bytes_per_user = v)),
+    setting("api.scan.bq_cost_per_tb_usd", "5.00",
+        "What BigQuery takes for a TB read, for estimates.",
+        |c, g| g.fraction(0.0..=1_000.0).map(|v| c.scan.bq_cost_per_tb_usd = v)),
+    setting("api.scan.request_timeout_seconds", "300",
+        "Seconds that one scan may take, slow readers included; then its worker is killed.",
+        |c, g| g.number(1..=DAY).map(|v| c.scan.limits.seconds = v)),
+    setting("api.scan.catalog_cache_ttl_seconds", "300",
+        "How long a catalog is kept, unless policy or data change before.",
+        |c, g| g.seconds(0..=DAY).map(|v| c.scan.catalog_ttl = v)),
+    setting("api.scan.schema_cache_ttl_seconds", "3600",
+        "How long a schema is kept, unless policy or data change before.",
+        |c, g| g.seconds(0..=DAY).map(|v| c.scan.schema_ttl = v)),
+    setting("api.scan.sample_cache_ttl_seconds", "3600",
+        "How long a sample is kept, unless policy or data change before.",
+        |c, g| g.seconds(0..=DAY).map(|v| c.scan.sample_ttl = v)),
+    setting("api.scan.workers", "8",
+        "Scans that run at the same time, of all actors; others wait.",
+        |c, g| g.number(1..=1024).map(|v| c.engines.scan.concurrency = v)),
+    setting("api.scan.worker_cpus", "0",
+        "Processors of a worker that scans; 0 stands for all there are.",
+        |c, g| g.fraction(0.0..=1024.0).map(|v| scan_cpus(c, v))),
+    setting("api.scan.worker_memory_mb", "1024",
+        "Memory of a worker that scans, in MiB.",
+        |c, g| g.number(128..=1024 * 1024).map(|v| with_memory(&mut c.engines.scan.jail, v))),
+
     setting("sandbox.user", "",
         "Whom workers run as when the server is root. Not set: `gatehouse` if there is such a user, else `nobody`.",
         |c, g| g.words().map(|v| c.sandbox_user = Some(v.to_owned()))),
@@ -279,7 +316,15 @@ fn rate(given: &Given) -> Result<NonZeroU32, String> {
 
 /// Address space comes with memory, in the proportion of the sandbox's own defaults.
 fn memory(config: &mut Config, mebibytes: u64) {
-    let jail = &mut config.engines.jail;
+    with_memory(&mut config.engines.jail, mebibytes);
+}
+
+fn scan_cpus(config: &mut Config, cpus: f64) {
+    let all = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    config.engines.scan.jail.cpus = if cpus > 0.0 { cpus } else { f64::from(u32::try_from(all).unwrap_or(1)) };
+}
+
+fn with_memory(jail: &mut sandbox::JailLimits, mebibytes: u64) {
     jail.memory_bytes = mebibytes << 20;
     jail.address_space_bytes = jail.memory_bytes / 2 * 3;
 }

@@ -36,6 +36,7 @@ pub struct Config {
     pub sandbox_user: Option<String>,
     /// The image of the containers that workers run in, instead of the native sandbox.
     pub sandbox_image: Option<String>,
+    pub scan: Scan,
     pub sources: Vec<SourceConfig>,
 }
 
@@ -132,6 +133,21 @@ impl Analyst {
     pub const USUAL_NAME: &str = "demo.db";
 }
 
+/// The door of spec 004 (its §10.4).
+#[derive(Debug, Clone, Copy)]
+pub struct Scan {
+    /// Rows, bytes and seconds of one scan.
+    pub limits: Limits,
+    /// Of one actor.
+    pub max_concurrent_per_user: u64,
+    pub max_daily_bytes_per_user: u64,
+    /// US$ for each TB that BigQuery reads.
+    pub bq_cost_per_tb_usd: f64,
+    pub catalog_ttl: Duration,
+    pub schema_ttl: Duration,
+    pub sample_ttl: Duration,
+}
+
 /// The JSON lines of spec 000 §REQ-06.
 #[derive(Debug, Clone)]
 pub struct Audit {
@@ -203,6 +219,15 @@ impl Config {
             engines: engines::Settings::default(),
             sandbox_user: None,
             sandbox_image: None,
+            scan: Scan {
+                limits: Limits { rows: 0, bytes: 0, seconds: 0 },
+                max_concurrent_per_user: 0,
+                max_daily_bytes_per_user: 0,
+                bq_cost_per_tb_usd: 0.0,
+                catalog_ttl: Duration::ZERO,
+                schema_ttl: Duration::ZERO,
+                sample_ttl: Duration::ZERO,
+            },
             sources: Vec::new(),
         }
     }

@@ -3,3 +3,4 @@
 pub mod admin;
 pub mod analyst;
 pub mod chat;
+pub mod scan;

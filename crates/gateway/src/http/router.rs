@@ -2,7 +2,7 @@
 
 use super::{health, page, session, threshold};
 use crate::House;
-use crate::doors::{admin, analyst, chat};
+use crate::doors::{admin, analyst, chat, scan};
 use crate::{mcp, tools};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -46,6 +46,12 @@ pub fn router(house: Arc<House>) -> Router {
         .route("/v1/chat/completions",   post(analyst::completions))
         .route("/v1/models",             get(analyst::models))
         .route("/v1/models/{*id}",       get(analyst::model))
+        // Scan
+        .route("/api/v2/catalog",        get(scan::catalog::catalog))
+        .route("/api/v2/schema/{id}",    get(scan::schema::schema))
+        .route("/api/v2/sample/{id}",    get(scan::sample::sample))
+        .route("/api/v2/scan",           post(scan::scan::scan))
+        .route("/api/v2/scan/estimate",  post(scan::estimate::estimate))
         // for agents and their makers
         .route("/tools",                 get(tools::list))
         .route("/tools/{name}",          post(tools::call_over_http))

@@ -4,7 +4,8 @@
 use super::HttpFault;
 use super::error::{Body, error_json};
 use crate::House;
-use crate::doors::analyst::envelope;
+use crate::doors::analyst::envelope as openai;
+use crate::doors::scan::envelope as scan;
 use crate::metrics::RequestLabels;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
@@ -59,7 +60,7 @@ pub async fn cross(State(house): State<Arc<House>>, mut request: Request, next: 
     request.extensions_mut().insert(KnownId(id.clone()));
     let route = request.extensions().get::<MatchedPath>().map_or("other", MatchedPath::as_str).to_owned();
     let method = method_label(request.method());
-    let openai = envelope::is_at(request.uri().path());
+    let envelope = Envelope::of(request.uri().path());
     let response = match house.own_ground(&request) {
         Ok(()) => next.run(request).instrument(tracing::info_span!("request", request_id = %id)).await,
         Err(fault) => fault.into_response(),
@@ -67,9 +68,27 @@ pub async fn cross(State(house): State<Arc<House>>, mut request: Request, next: 
     if response.status() == StatusCode::TOO_MANY_REQUESTS {
         house.hold_back().await;
     }
-    let response = dress(response, &id, openai);
+    let response = dress(response, &id, envelope);
     house.metrics.answered(RequestLabels { route, method, status: response.status().as_u16() });
     response
+}
+
+/// Whose words a fault is told in.
+#[derive(Clone, Copy)]
+enum Envelope {
+    OpenAi,
+    Scan,
+    Open,
+}
+
+impl Envelope {
+    fn of(path: &str) -> Self {
+        match path {
+            path if openai::is_at(path) => Self::OpenAi,
+            path if scan::is_at(path) => Self::Scan,
+            _ => Self::Open,
+        }
+    }
 }
 
 /// Anybody can invent a method, and each label is kept for ever: only known ones are told apart.
@@ -83,14 +102,16 @@ fn method_label(method: &Method) -> &'static str {
 }
 
 /// Writes the envelope of a fault, the Analyst's or the open one, and the headers of every reply.
-fn dress(mut response: Response, id: &RequestId, openai: bool) -> Response {
+fn dress(mut response: Response, id: &RequestId, envelope: Envelope) -> Response {
     if let Some(Body(fault)) = response.extensions_mut().remove::<Body>() {
         let (mut parts, _) = response.into_parts();
-        let body = if openai {
-            envelope::add_headers(&fault, &mut parts.headers);
-            envelope::body(&fault)
-        } else {
-            json!({ "error": error_json(&fault), "request_id": id })
+        let body = match envelope {
+            Envelope::OpenAi => {
+                openai::add_headers(&fault, &mut parts.headers);
+                openai::body(&fault)
+            }
+            Envelope::Scan => scan::body(&fault, id),
+            Envelope::Open => json!({ "error": error_json(&fault), "request_id": id }),
         };
         parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         response = Response::from_parts(parts, axum::body::Body::from(body.to_string()));

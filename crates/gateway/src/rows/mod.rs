@@ -6,18 +6,14 @@
 //! The stream comes from a worker that hostile data may have taken over, so nothing that it can
 //! say breaks the server: not a damaged stream, nor a small one that means a huge text.
 
-mod capped;
-mod cell;
-mod text;
-
 #[cfg(test)]
 mod tests;
 
 use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::StreamDecoder;
-use capped::Capped;
 use domain::{Fault, Kind, Rows};
+use engines::json::{self, Capped};
 use serde_json::value::RawValue;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -39,7 +35,7 @@ fn write(rows: &Rows, most: usize) -> Result<String, Fault> {
     // Arrow's decoder panics on some damaged streams. Nothing that it touched outlives the call.
     match catch_unwind(AssertUnwindSafe(|| write_rows(rows, most))) {
         Ok(Ok(json)) => Ok(json),
-        Ok(Err(error)) if error.kind() == capped::EXCEEDED => Err(Fault::new(
+        Ok(Err(error)) if error.kind() == json::EXCEEDED => Err(Fault::new(
             Kind::ResourceExceeded,
             "engine.result_too_large",
             "the result is too large to be written as JSON",
@@ -80,7 +76,7 @@ fn write_batch(out: &mut Capped, batch: &RecordBatch, most: usize, first: bool) 
         out.write_all(if first && row == 0 { b"[" } else { b",[" })?;
         for (index, (field, column)) in schema.fields().iter().zip(batch.columns()).enumerate() {
             out.comma_after(index)?;
-            cell::write(out, field, column, row)?;
+            json::write_cell(out, field, column, row)?;
         }
         out.write_all(b"]")?;
     }

@@ -18,5 +18,6 @@ mod personal;
 mod plans;
 #[path = "../promise/mod.rs"]
 mod promise;
+mod scan;
 mod sealed;
 mod sql;

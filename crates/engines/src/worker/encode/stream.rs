@@ -1,39 +1,54 @@
-//! Batches in, an Arrow IPC stream out, stopped at the caps on rows and bytes.
+//! Batches in, a result in its form out, stopped at the caps on rows and bytes.
 //!
 //! An engine's batches show how it came to its rows: a filter that drops rows leaves small ones. They are therefore put
 //! together and cut anew, at places that depend on nothing but the rows themselves.
 
-use super::{clean, field_type};
-use crate::protocol::{Cause, Failed, Queried, column};
+use super::form::Writer;
+use super::{Sink, clean, field_type};
+use crate::protocol::{Cause, Failed, Queried, Query, column};
 use arrow_array::{Array, RecordBatch};
-use arrow_ipc::writer::StreamWriter;
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
-use std::io::Write;
+use domain::ResultColumn;
 
 /// Rows of each batch that is sent, but for the last.
-const BLOCK: usize = 64 * 1024;
+pub const BLOCK: usize = 64 * 1024;
 
-/// Writes batches until a cap is reached. One row more than `rows` may come in: it tells that
+/// What is to be written.
+pub struct Wanted<'q> {
+    pub schema: SchemaRef,
+    /// The words of the house for the types.
+    pub columns: Vec<ResultColumn>,
+    pub query: &'q Query,
+}
+
+/// The columns of a result, by their Arrow types.
+pub fn columns_of(schema: &Schema) -> Vec<ResultColumn> {
+    schema.fields().iter().map(|f| column(f.name(), field_type(f.data_type()))).collect()
+}
+
+/// Writes batches until a cap is reached. One row more than the cap may come in: it tells that
 /// there was more.
 pub fn write_stream(
-    schema: SchemaRef,
+    wanted: Wanted<'_>,
     batches: impl Iterator<Item = Result<RecordBatch, Failed>>,
-    rows: u64,
-    bytes: u64,
-    out: &mut dyn Write,
+    out: &mut dyn Sink,
 ) -> Result<Queried, Failed> {
     let protocol = |e: ArrowError| Failed::new(Cause::Protocol, e.to_string());
+    let Wanted { schema, columns, query } = wanted;
+    out.columns(&columns).map_err(|e| Failed::new(Cause::Protocol, e.to_string()))?;
     let mut blocks = Blocks {
-        writer: StreamWriter::try_new(out, &schema).map_err(protocol)?,
-        pending: RecordBatch::new_empty(schema.clone()),
+        writer: Writer::new(query.form, &schema, out).map_err(|e| unwritable(&e))?,
+        pending: RecordBatch::new_empty(schema),
         gathered: Vec::new(),
+        gathered_rows: 0,
         gathered_bytes: 0,
         written: 0,
-        bytes_left: bytes,
+        most_bytes: query.bytes,
+        bytes_left: query.bytes,
         full: false,
     };
-    let (mut rows_left, mut more) = (usize::try_from(rows).unwrap_or(usize::MAX), false);
+    let (mut rows_left, mut more) = (usize::try_from(query.rows).unwrap_or(usize::MAX), false);
     for batch in batches {
         let batch = batch?;
         let keep = batch.num_rows().min(rows_left);
@@ -45,30 +60,38 @@ pub fn write_stream(
         }
     }
     let (row_count, full) = blocks.finish().map_err(protocol)?;
-    let columns = schema.fields().iter().map(|f| column(f.name(), field_type(f.data_type()))).collect();
     Ok(Queried { columns, row_count, truncated: more || full, exec_ms: 0.0 })
 }
 
-struct Blocks<W: Write> {
-    writer: StreamWriter<W>,
+/// Parquet has no word for some types.
+fn unwritable(error: &ArrowError) -> Failed {
+    Failed::new(Cause::Statement, format!("the result cannot be written in this form: {error}"))
+}
+
+struct Blocks<'a> {
+    writer: Writer<'a>,
     /// Rows put together, not sent yet.
     pending: RecordBatch,
     /// What came in since.
     gathered: Vec<RecordBatch>,
+    gathered_rows: usize,
     gathered_bytes: u64,
     written: u64,
+    most_bytes: u64,
     bytes_left: u64,
     /// The bytes have run out.
     full: bool,
 }
 
-impl<W: Write> Blocks<W> {
+impl Blocks<'_> {
     fn push(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
         let batch = clean::batch(batch)?;
+        self.gathered_rows += batch.num_rows();
         self.gathered_bytes += size(&batch);
         self.gathered.push(batch);
-        let rows: usize = self.pending.num_rows() + self.gathered.iter().map(RecordBatch::num_rows).sum::<usize>();
-        if rows >= BLOCK || self.gathered_bytes + size(&self.pending) > self.bytes_left {
+        if self.pending.num_rows() + self.gathered_rows >= BLOCK
+            || self.gathered_bytes + size(&self.pending) > self.bytes_left
+        {
             self.gather()?;
             self.send(BLOCK)?;
         }
@@ -79,7 +102,7 @@ impl<W: Write> Blocks<W> {
         let parts = std::iter::once(&self.pending).chain(&self.gathered);
         self.pending = concat_batches(self.pending.schema_ref(), parts)?;
         self.gathered.clear();
-        self.gathered_bytes = 0;
+        (self.gathered_rows, self.gathered_bytes) = (0, 0);
         Ok(())
     }
 
@@ -101,6 +124,7 @@ impl<W: Write> Blocks<W> {
             if block.num_rows() > 0 {
                 self.writer.write(&block)?;
             }
+            self.full |= self.writer.text_bytes() > self.most_bytes;
             self.pending = self.pending.slice(block.num_rows(), self.pending.num_rows() - block.num_rows());
         }
         Ok(())
@@ -116,7 +140,7 @@ impl<W: Write> Blocks<W> {
 }
 
 /// What the rows themselves take, not what was set aside for them.
-fn size(batch: &RecordBatch) -> u64 {
+pub fn size(batch: &RecordBatch) -> u64 {
     let sizes = batch.columns().iter().map(|c| c.to_data().get_slice_memory_size().unwrap_or(usize::MAX));
     sizes.fold(0, |sum: u64, size| sum.saturating_add(size as u64))
 }

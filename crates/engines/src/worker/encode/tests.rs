@@ -1,9 +1,11 @@
 //! What leaves the worker depends on the rows of the result and on nothing else.
 
-use super::{clean, write_stream};
+use super::{Sink, Wanted, clean, columns_of, write_stream};
+use crate::protocol::Query;
 use arrow_array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray, StructArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field};
+use domain::ResultColumn;
 use proptest::prelude::*;
 use std::slice::from_ref;
 use std::sync::Arc;
@@ -23,11 +25,19 @@ fn rows(values: &[Option<i64>], stale: i64) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns.map(|(name, array)| (name, array, true))).unwrap()
 }
 
+impl Sink for Vec<u8> {
+    fn columns(&mut self, _: &[ResultColumn]) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 /// The stream that these batches become, with rows and truncation.
 fn sent(batches: &[RecordBatch], most_rows: u64, most_bytes: u64) -> (Vec<u8>, u64, bool) {
     let mut out = Vec::new();
     let schema = batches[0].schema();
-    let queried = write_stream(schema, batches.iter().cloned().map(Ok), most_rows, most_bytes, &mut out).unwrap();
+    let query = Query { rows: most_rows, bytes: most_bytes, ..Query::default() };
+    let wanted = Wanted { columns: columns_of(&schema), schema, query: &query };
+    let queried = write_stream(wanted, batches.iter().cloned().map(Ok), &mut out).unwrap();
     (out, queried.row_count, queried.truncated)
 }
 

@@ -1,7 +1,8 @@
 //! From SQLite's dynamic values to Arrow's typed columns.
 //!
 //! A column gets the type that all its values share; where they differ (SQLite allows it), text.
-//! An empty or all-NULL column takes the type that its declaration says.
+//! An empty or all-NULL column takes the type that its declaration says. Of a result that is read in
+//! several blocks, [`Columns::look_at_all`] finds the types first.
 
 use super::field_type;
 use arrow_array::builder::{BinaryBuilder, BooleanBuilder, Float64Builder, Int64Builder, StringBuilder};
@@ -9,7 +10,7 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use domain::FieldType;
 use rusqlite::types::{Value, ValueRef};
-use rusqlite::{Row, Statement};
+use rusqlite::{Connection, Params, Row, Statement};
 use std::sync::Arc;
 
 pub struct Columns {
@@ -21,6 +22,8 @@ pub struct Columns {
 struct Cells {
     name: String,
     declared: FieldType,
+    /// What it was found to be, over all blocks.
+    settled: Option<DataType>,
     values: Vec<Value>,
 }
 
@@ -31,10 +34,31 @@ impl Columns {
             .map(|c| Cells {
                 name: c.name().to_owned(),
                 declared: c.decl_type().map_or(FieldType::Other, field_type),
+                settled: None,
                 values: Vec::new(),
             })
             .collect();
         Self { columns, rows: 0, bytes: 0 }
+    }
+
+    /// Reads the whole result once for nothing but the storage classes in it.
+    pub fn look_at_all(&mut self, connection: &Connection, sql: &str, params: impl Params) -> rusqlite::Result<()> {
+        let names: Vec<String> = (0..self.columns.len()).map(|i| format!("c{i}")).collect();
+        let looks: Vec<String> = names.iter().map(|c| looks(c)).collect();
+        let sql = format!("WITH r ({}) AS ({sql}) SELECT {} FROM r", names.join(", "), looks.join(", "));
+        let mut statement = connection.prepare(&sql)?;
+        let mut rows = statement.query(params)?;
+        let Some(row) = rows.next()? else { return Ok(()) };
+        for (i, cells) in self.columns.iter_mut().enumerate() {
+            let mut seen = Vec::new();
+            for (j, class) in CLASSES.iter().enumerate() {
+                if row.get::<_, Option<bool>>(i * CLASSES.len() + j)?.unwrap_or_default() {
+                    seen.push(class_type(class, cells.declared));
+                }
+            }
+            cells.settled = Some(shared(cells.declared, seen.into_iter()));
+        }
+        Ok(())
     }
 
     pub fn rows(&self) -> u64 {
@@ -76,42 +100,31 @@ impl Columns {
         })
     }
 
-    pub fn into_batch(self) -> Result<RecordBatch, ArrowError> {
+    /// The rows so far, which are then forgotten.
+    pub fn take_batch(&mut self) -> Result<RecordBatch, ArrowError> {
         let fields: Vec<Field> = self.columns.iter().map(|c| Field::new(&c.name, c.arrow_type(), true)).collect();
         let arrays = self.columns.iter().map(Cells::array).collect();
         let options = RecordBatchOptions::new().with_row_count(usize::try_from(self.rows).ok());
-        RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)
+        let batch = RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options);
+        self.columns.iter_mut().for_each(|cells| cells.values.clear());
+        (self.rows, self.bytes) = (0, 0);
+        batch
     }
 }
 
 impl Cells {
     fn arrow_type(&self) -> DataType {
-        let mut seen = None;
-        for value in &self.values {
-            let this = match value {
-                Value::Null => continue,
-                Value::Integer(i) if self.declared == FieldType::Boolean && (0..=1).contains(i) => DataType::Boolean,
-                Value::Integer(_) => DataType::Int64,
+        let seen = self.values.iter().filter_map(|value| {
+            Some(match value {
+                Value::Null => return None,
+                Value::Integer(0..=1) => class_type("bit", self.declared),
+                Value::Integer(_) => class_type("integer", self.declared),
                 Value::Real(_) => DataType::Float64,
                 Value::Text(_) => DataType::Utf8,
                 Value::Blob(_) => DataType::Binary,
-            };
-            seen = match seen {
-                None => Some(this),
-                Some(before) if before == this => Some(this),
-                Some(DataType::Int64 | DataType::Float64) if matches!(this, DataType::Int64 | DataType::Float64) => {
-                    Some(DataType::Float64)
-                }
-                _ => return DataType::Utf8,
-            };
-        }
-        seen.unwrap_or(match self.declared {
-            FieldType::Integer => DataType::Int64,
-            FieldType::Number => DataType::Float64,
-            FieldType::Boolean => DataType::Boolean,
-            FieldType::Bytes => DataType::Binary,
-            _ => DataType::Utf8,
-        })
+            })
+        });
+        self.settled.clone().unwrap_or_else(|| shared(self.declared, seen))
     }
 
     fn array(&self) -> ArrayRef {
@@ -132,6 +145,51 @@ impl Cells {
             _ => build!(StringBuilder::new(), v => text(v)),
         }
     }
+}
+
+/// SQLite's storage classes; integers that may stand for booleans apart.
+const CLASSES: [&str; 5] = ["bit", "integer", "real", "text", "blob"];
+
+/// For each class, whether the column has a value of it.
+fn looks(column: &str) -> String {
+    let look = |class: &&str| match *class {
+        "bit" => format!("max(typeof({column}) = 'integer' AND {column} IN (0, 1))"),
+        "integer" => format!("max(typeof({column}) = 'integer' AND {column} NOT IN (0, 1))"),
+        class => format!("max(typeof({column}) = '{class}')"),
+    };
+    CLASSES.iter().map(look).collect::<Vec<_>>().join(", ")
+}
+
+fn class_type(class: &str, declared: FieldType) -> DataType {
+    match class {
+        "bit" if declared == FieldType::Boolean => DataType::Boolean,
+        "bit" | "integer" => DataType::Int64,
+        "real" => DataType::Float64,
+        "blob" => DataType::Binary,
+        _ => DataType::Utf8,
+    }
+}
+
+/// The type that can hold all of these.
+fn shared(declared: FieldType, types: impl Iterator<Item = DataType>) -> DataType {
+    let mut seen = None;
+    for this in types {
+        seen = match seen {
+            None => Some(this),
+            Some(before) if before == this => Some(this),
+            Some(DataType::Int64 | DataType::Float64) if matches!(this, DataType::Int64 | DataType::Float64) => {
+                Some(DataType::Float64)
+            }
+            _ => return DataType::Utf8,
+        };
+    }
+    seen.unwrap_or(match declared {
+        FieldType::Integer => DataType::Int64,
+        FieldType::Number => DataType::Float64,
+        FieldType::Boolean => DataType::Boolean,
+        FieldType::Bytes => DataType::Binary,
+        _ => DataType::Utf8,
+    })
 }
 
 fn integer(value: &Value) -> Option<i64> {

@@ -1,0 +1,156 @@
+//! Results that are handed on while they are made.
+//!
+//! The worker writes, the server forwards, and neither holds more than a few frames: who takes no more pieces stops the
+//! engine, and who drops the [`Streaming`] kills its worker.
+
+use crate::client::Piece;
+use crate::fault;
+use crate::pool::{Engines, Profile, Work};
+use crate::protocol::{Form, Queried, Query};
+use crate::source::Source;
+use bytes::Bytes;
+use domain::{Fault, ResultColumn};
+use policy::Approved;
+use std::time::{Duration, Instant};
+
+/// A statement that takes longer gives way to those that do not.
+const SHORT: Duration = Duration::from_millis(20);
+/// Beyond the cap that the worker itself keeps, for the frames around the rows.
+const SLACK: u64 = 4 * 1024 * 1024;
+
+/// A statement at work, piece by piece.
+pub struct Streaming<T: Send + 'static> {
+    work: Option<Work<T>>,
+    columns: Vec<ResultColumn>,
+    data_version: String,
+    began: Instant,
+    seconds: u64,
+    gave_way: bool,
+    /// Bytes that came so far, and those after which the worker is not believed any more.
+    came: u64,
+    most: u64,
+}
+
+/// What comes next.
+#[derive(Debug)]
+pub enum Next {
+    Bytes(Bytes),
+    /// Nothing more. The worker is somebody else's from here on.
+    End(Total),
+}
+
+/// What it all came to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Total {
+    pub rows: u64,
+    /// In the form that was wanted, as they were sent.
+    pub bytes: u64,
+    pub truncated: bool,
+    pub exec_ms: f64,
+}
+
+impl Engines {
+    /// Begins what policy has approved, with at most `bytes` of result. The columns are known when this returns.
+    ///
+    /// `turn` is kept as long as the statement runs, and after a failure until its worker has been replaced.
+    pub async fn stream<T: Send + 'static>(
+        &self,
+        source: &Source,
+        approved: &Approved,
+        form: Form,
+        bytes: u64,
+        turn: T,
+    ) -> Result<Streaming<T>, Fault> {
+        if approved.source() != source.name {
+            // It was checked against the tables of another source.
+            return Err(Fault::internal("engine.source"));
+        }
+        let limits = approved.limits();
+        let query = Query {
+            sql: approved.sql().to_owned(),
+            params: approved.params().to_vec(),
+            rows: limits.rows,
+            bytes: limits.bytes.min(bytes),
+            form,
+            announce: true,
+        };
+        let most = match form {
+            // Text is cut at the end of a block of rows, and may be longer than what it says.
+            Form::Csv | Form::Json => query.bytes.saturating_mul(2).saturating_add(64 * SLACK),
+            _ => query.bytes.saturating_mul(2).saturating_add(SLACK),
+        };
+        let mut work = self.work(source, approved, Profile::Scan, turn).await?;
+        let worker = work.worker.get()?;
+        let data_version = worker.data_version.clone();
+        let begun = worker.begin(query).await;
+        work.worker.understand(begun)?;
+        let mut streaming = Streaming {
+            work: Some(work),
+            columns: Vec::new(),
+            data_version,
+            began: Instant::now(),
+            seconds: limits.seconds,
+            gave_way: false,
+            came: 0,
+            most,
+        };
+        match streaming.piece().await? {
+            Piece::Columns(columns) => streaming.columns = columns,
+            _ => return Err(Fault::internal("engine.protocol")),
+        }
+        Ok(streaming)
+    }
+}
+
+impl<T: Send + 'static> Streaming<T> {
+    pub fn columns(&self) -> &[ResultColumn] {
+        &self.columns
+    }
+
+    /// Which state of the data is read.
+    pub fn data_version(&self) -> &str {
+        &self.data_version
+    }
+
+    /// The next piece. Any failure, the time running out among them, kills the worker.
+    pub async fn next(&mut self) -> Result<Next, Fault> {
+        match self.piece().await? {
+            Piece::Bytes(bytes) => {
+                self.came += bytes.len() as u64;
+                if self.came > self.most {
+                    self.work = None;
+                    return Err(Fault::internal("engine.protocol"));
+                }
+                Ok(Next::Bytes(bytes))
+            }
+            Piece::Done(Queried { row_count, truncated, exec_ms, .. }) => {
+                let mut work = self.work.take().ok_or_else(over)?;
+                if self.gave_way {
+                    work.worker.get()?.weight().reset();
+                }
+                work.done()?;
+                Ok(Next::End(Total { rows: row_count, bytes: self.came, truncated, exec_ms }))
+            }
+            Piece::Columns(_) => Err(Fault::internal("engine.protocol")),
+        }
+    }
+
+    async fn piece(&mut self) -> Result<Piece, Fault> {
+        let mut work = self.work.take().ok_or_else(over)?;
+        if !self.gave_way && self.began.elapsed() > SHORT {
+            work.worker.get()?.weight().give_way();
+            self.gave_way = true;
+        }
+        let left = Duration::from_secs(self.seconds).saturating_sub(self.began.elapsed());
+        let piece = tokio::time::timeout(left, work.worker.get()?.piece()).await;
+        let piece = work.worker.understand(piece.map_err(|_| fault::timeout(self.seconds))?)?;
+        // Only a worker that answered is kept: otherwise it ends here.
+        self.work = Some(work);
+        Ok(piece)
+    }
+}
+
+/// Somebody asks for more after the end.
+fn over() -> Fault {
+    Fault::internal("engine.stream_over")
+}

@@ -1,0 +1,91 @@
+//! What a client wants a result as: `Accept`, and for Arrow `Accept-Encoding`.
+
+use axum::http::{HeaderMap, HeaderName, header};
+use domain::{Fault, Kind};
+use engines::Form;
+
+pub const ARROW: &str = "application/vnd.apache.arrow.stream";
+pub const PARQUET: &str = "application/vnd.apache.parquet";
+
+pub fn content_type(form: Form) -> &'static str {
+    match form {
+        Form::Arrow | Form::ArrowLz4 | Form::ArrowZstd => ARROW,
+        Form::Parquet => PARQUET,
+        Form::Csv => "text/csv; charset=utf-8; header=present",
+        Form::Json | Form::Estimate => "application/json",
+    }
+}
+
+/// The first form of `Accept` that we have; Arrow, if the client says nothing or does not care.
+pub fn form(headers: &HeaderMap) -> Result<Form, Fault> {
+    let accepted = listed(headers, header::ACCEPT);
+    if accepted.is_empty() {
+        return Ok(Form::Arrow);
+    }
+    let known = |item: &String| {
+        let (kind, parameters) = item.split_once(';').unwrap_or((item, ""));
+        match kind.trim() {
+            ARROW => Some(packed(headers, parameters)),
+            PARQUET => Some(Form::Parquet),
+            "text/csv" => Some(Form::Csv),
+            "application/json" => Some(Form::Json),
+            "*/*" | "application/*" => Some(Form::Arrow),
+            _ => None,
+        }
+    };
+    accepted.iter().find_map(known).ok_or_else(|| {
+        let shown: String = accepted.join(", ").chars().take(100).collect();
+        Fault::new(Kind::Invalid, "request.accept", format!("a result cannot be had as `{shown}`"))
+            .hint(format!("accept `{ARROW}`, `{PARQUET}`, `text/csv` or `application/json`"))
+    })
+}
+
+/// Arrow packs its own buffers, which every reader unpacks by itself. Only who names Arrow is asked for it: other
+/// clients list codings without meaning this one.
+fn packed(headers: &HeaderMap, parameters: &str) -> Form {
+    let named = parameters.split(';').find_map(|p| p.trim().strip_prefix("compression="));
+    let codings = listed(headers, header::ACCEPT_ENCODING);
+    let mut wanted = named.into_iter().chain(codings.iter().map(String::as_str));
+    let form = |coding: &str| match coding.split(';').next().unwrap_or_default().trim() {
+        "lz4" => Some(Form::ArrowLz4),
+        "zstd" => Some(Form::ArrowZstd),
+        "none" | "identity" => Some(Form::Arrow),
+        _ => None,
+    };
+    wanted.find_map(form).unwrap_or(Form::Arrow)
+}
+
+fn listed(headers: &HeaderMap, name: HeaderName) -> Vec<String> {
+    let values = headers.get_all(name).into_iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|v| v.split(',')).map(|item| item.trim().to_ascii_lowercase()).filter(|i| !i.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_follow_from_headers() {
+        for (accept, encoding, expected) in [
+            ("", "", Some(Form::Arrow)),
+            ("*/*", "gzip, deflate, br, zstd", Some(Form::Arrow)),
+            (ARROW, "", Some(Form::Arrow)),
+            (ARROW, "lz4", Some(Form::ArrowLz4)),
+            (ARROW, "gzip, zstd;q=0.9", Some(Form::ArrowZstd)),
+            ("application/vnd.apache.arrow.stream; compression=zstd", "lz4", Some(Form::ArrowZstd)),
+            ("application/vnd.apache.arrow.stream;compression=none", "lz4", Some(Form::Arrow)),
+            ("application/vnd.apache.parquet", "zstd", Some(Form::Parquet)),
+            ("text/csv;q=0.9, */*", "", Some(Form::Csv)),
+            ("text/html, application/json", "", Some(Form::Json)),
+            ("text/html", "", None),
+        ] {
+            let mut headers = HeaderMap::new();
+            for (name, value) in [(header::ACCEPT, accept), (header::ACCEPT_ENCODING, encoding)] {
+                if !value.is_empty() {
+                    headers.insert(name, value.parse().unwrap());
+                }
+            }
+            assert_eq!(form(&headers).ok(), expected, "{accept} {encoding}");
+        }
+    }
+}

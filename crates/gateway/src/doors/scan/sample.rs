@@ -1,0 +1,56 @@
+//! `GET /api/v2/sample/{table_id}?n=5`: a few rows to see what they look like, §3.3.
+
+use super::ScanRequest;
+use super::cache::Kept;
+use super::fetch::{self, Refusal};
+use crate::House;
+use crate::http::identify::Identified;
+use crate::http::{Path, Query};
+use axum::Json;
+use axum::extract::State;
+use domain::{Caller, Fault, Kind, Purpose};
+use engines::Form;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+const USUAL: u64 = 5;
+const MOST: u64 = 100;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HowMany {
+    /// Rows, at most 100.
+    n: Option<u64>,
+}
+
+pub async fn sample(
+    State(house): State<Arc<House>>,
+    Identified(caller): Identified,
+    Path(id): Path<String>,
+    Query(HowMany { n }): Query<HowMany>,
+) -> Result<Json<Value>, Refusal> {
+    let n = n.unwrap_or(USUAL);
+    if !(1..=MOST).contains(&n) {
+        let fault = Fault::new(Kind::Invalid, "scan.sample_size", format!("`n` is 1 to {MOST}, not {n}"));
+        return Err(fault.detail("max", MOST.to_string()).into());
+    }
+    let entry = fetch::find(&house, &caller, "fetch_sample", &id).await?;
+    // Rows of another n are other rows.
+    let key = format!("{id}\0{n}");
+    let kept = Kept { what: "sample", id: &key, ttl: house.config.scan.sample_ttl };
+    let data = entry.schema.data_version.clone();
+    let rows = house.shelf.get_or(&house, &caller, kept, &data, async || rows(&house, &caller, &id, n).await).await?;
+    let mut body = json!({ "table_id": id, "rows": rows, "source": entry.source_type() });
+    if let (true, Some(object)) = (entry.table.filtered, body.as_object_mut()) {
+        object.insert("filtered_by".into(), json!([id]));
+    }
+    Ok(Json(body))
+}
+
+async fn rows(house: &Arc<House>, caller: &Caller, id: &str, n: u64) -> Result<Value, Refusal> {
+    let request = ScanRequest { table_id: id.to_owned(), select: None, filter: None, order_by: None, limit: Some(n) };
+    let streamed = fetch::begin(house, caller, request, Purpose::Describe, Form::Json).await?;
+    let (json, _) = streamed.whole().await?;
+    serde_json::from_slice(&json).map_err(|_| Fault::internal("scan.sample").into())
+}
