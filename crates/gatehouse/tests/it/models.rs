@@ -285,8 +285,9 @@ fn personal_values_reach_no_model() {
 #[test]
 fn failures_of_a_model_are_errors_of_the_specification() {
     type Settings<'a> = &'a [(&'a str, &'a str)];
+    // Nobody waits for seven seconds where there are three.
     let cases: [(Said, Settings<'_>, u16, &str); 6] = [
-        (Said::rate_limited("0").header("x-should-retry", "false"), &[], 429, "rate_limited"),
+        (Said::rate_limited("7"), &[("GATEHOUSE_MODEL_TIMEOUT_SECONDS", "3")], 429, "rate_limited"),
         (Said::error(401, "invalid x-api-key"), &[], 503, "model_unavailable"),
         (Said::text("slow").stall_after(1), &[("GATEHOUSE_MODEL_TIMEOUT_SECONDS", "1")], 504, "agent_timeout"),
         (Said::text("cut").cut_after(3), &[("GATEHOUSE_MODEL_TIMEOUT_SECONDS", "3")], 503, "model_unavailable"),
@@ -303,6 +304,7 @@ fn failures_of_a_model_are_errors_of_the_specification() {
         let house = House::with(builder, Messages::always(said));
         let reply = ask(&house.client(), "How many customers are there?");
         assert_eq!((reply.status, reply.code().as_str()), (status, code), "{}", reply.text());
+        assert_eq!(reply.header("retry-after"), if status == 429 { "7" } else { "" });
         let line = &house.lines.wait_for(1)[0];
         assert_eq!(line["user_question"], "How many customers are there?");
     }

@@ -405,3 +405,14 @@ fn shown_with_origins() {
     }
     "#);
 }
+
+#[test]
+fn the_readme_names_the_variables_of_the_analyst_with_their_defaults() {
+    let readme = include_str!("../../../../README.md");
+    for setting in SETTINGS {
+        for name in setting.variables().iter().filter(|name| name.starts_with("CLAUDE_DA_")) {
+            let row = format!("| `{name}` | `{}`", setting.default);
+            assert!(readme.contains(&row), "the README lacks {row}");
+        }
+    }
+}

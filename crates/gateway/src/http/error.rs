@@ -8,6 +8,9 @@ use axum::response::{IntoResponse, Response};
 use domain::{Fault, Kind};
 use serde_json::json;
 
+/// The detail of a fault that says in how many seconds asking again may help.
+pub const RETRY_AFTER: &str = "retry_after";
+
 #[derive(Debug)]
 pub struct HttpFault {
     pub fault: Fault,
@@ -16,7 +19,8 @@ pub struct HttpFault {
 
 impl From<Fault> for HttpFault {
     fn from(fault: Fault) -> Self {
-        Self { fault, retry_after: None }
+        let retry_after = fault.details.get(RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
+        Self { fault, retry_after }
     }
 }
 

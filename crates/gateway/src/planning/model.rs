@@ -5,6 +5,7 @@ use super::Mind;
 use super::hands::Hands;
 use crate::active::{Event, Stage, Watch};
 use crate::house::House;
+use crate::http::error::RETRY_AFTER;
 use domain::{Ask, Caller, Door, Fault, ModelUse, Run, Turn};
 use planner::{Ending, Event as Said, Message, Restorer, Spent, prompt};
 use std::sync::Arc;
@@ -57,7 +58,11 @@ impl House {
         };
         note_spent(run, &finished.spent);
         note_steps(run, &hands);
-        let answer = finished.answer?;
+        let again = finished.retry_after.map(|pause| pause.as_secs_f64().ceil().to_string());
+        let answer = finished.answer.map_err(|fault| match again {
+            Some(seconds) => fault.detail(RETRY_AFTER, seconds),
+            None => fault,
+        })?;
         hands.show_last(run);
         let note = NOTES.iter().find(|(ending, _)| *ending == answer.ending).map(|(_, note)| *note);
         let rest = restorer.finish() + &note.map(|note| format!("\n\n{note}")).unwrap_or_default();
