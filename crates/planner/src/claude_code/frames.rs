@@ -62,7 +62,6 @@ pub(super) struct Said {
 pub(super) enum Content {
     Blocks(Vec<Block>),
     Text(String),
-    Other(Value),
 }
 
 impl Default for Content {
@@ -76,7 +75,6 @@ impl Content {
         match self {
             Self::Blocks(blocks) => blocks,
             Self::Text(text) => vec![Block::Text { text }],
-            Self::Other(_) => Vec::new(),
         }
     }
 

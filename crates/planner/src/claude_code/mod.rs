@@ -1,9 +1,11 @@
 //! The agent CLI `claude` as a planner: a child process that we tell what to answer, and whose only tools are those of
 //! an MCP server of ours that it starts in turn.
 //!
-//! [`command`] is how it is started, [`frames`] what it says, [`report`] what we make of it, [`process`] how it ends.
+//! [`command`] is how it is started, [`frames`] what it says, [`report`] what we make of it, [`process`] how it ends;
+//! [`doctor`] asks it whether it is well.
 
 mod command;
+mod doctor;
 mod frames;
 mod process;
 mod report;

@@ -33,7 +33,7 @@ impl Process {
     pub fn start(mut command: Command, private: TempDir) -> Result<Self, Failure> {
         // Should this program end before it: the leader of the group at least goes with it.
         let mut child = command.process_group(0).kill_on_drop(true).spawn().map_err(|error| cannot_start(&error))?;
-        let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        let group = group_of(child.id());
         let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             return Err(Fault::internal("model.pipes").into());
@@ -104,6 +104,18 @@ async fn end(mut child: Child, group: Pid, private: TempDir) {
     drop(private);
 }
 
+/// A process that was started as the first of its group, by its id.
+fn group_of(leader: Option<u32>) -> Option<Pid> {
+    leader.and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw)
+}
+
+/// Ends at once what is left of the group that this process began.
+pub(super) fn end_group(leader: Option<u32>) {
+    if let Some(group) = group_of(leader) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+}
+
 async fn say_all(mut stdin: ChildStdin, mut saying: mpsc::UnboundedReceiver<String>) {
     while let Some(line) = saying.recv().await {
         // It has gone: its output ends too, and says so.
@@ -123,7 +135,7 @@ async fn log(mut stderr: ChildStderr) {
     let _ = tokio::io::copy(&mut stderr, &mut tokio::io::sink()).await;
 }
 
-fn cannot_start(error: &std::io::Error) -> Failure {
+pub(super) fn cannot_start(error: &std::io::Error) -> Failure {
     tracing::error!(%error, "the agent CLI cannot be started");
     let fault = match error.raw_os_error() {
         // E2BIG: the schema did not go into an argument.
