@@ -95,7 +95,7 @@ async fn planner(config: &Config) -> Finding {
 }
 
 /// Where the agent CLI is the planner: what it says of itself.
-async fn agent_cli(cli: &planner::ClaudeCode) -> Finding {
+pub async fn agent_cli(cli: &planner::ClaudeCode) -> Finding {
     match cli.doctor().await {
         Ok(said) => finding("planner", Verdict::Ok, format!("`claude-code` with `{}`: {said}", cli.model())),
         Err(fault) => finding("planner", Verdict::Fail, format!("{fault} (hint: {})", fault.hint)),

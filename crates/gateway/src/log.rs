@@ -2,14 +2,23 @@
 
 use crate::config::{Log, LogFormat};
 use std::io::IsTerminal;
+use tracing::Level;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+/// Tells of every request what we tell ourselves.
+const CHATTY: &str = "rmcp";
 
 /// Installs the log. Later calls change nothing.
 pub fn start(log: &Log) {
     let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let builder = tracing_subscriber::fmt().with_max_level(log.level).with_ansi(colour).with_writer(std::io::stderr);
+    let quiet = if log.level == Level::INFO { Level::WARN } else { log.level };
+    let targets = Targets::new().with_default(log.level).with_target(CHATTY, quiet);
     // A second server in one process (tests) keeps the first one's log.
     let _ = match log.format {
-        LogFormat::Json => builder.json().flatten_event(true).try_init(),
-        LogFormat::Pretty => builder.with_target(false).compact().try_init(),
+        LogFormat::Json => builder.json().flatten_event(true).finish().with(targets).try_init(),
+        LogFormat::Pretty => builder.with_target(false).compact().finish().with(targets).try_init(),
     };
 }

@@ -16,6 +16,7 @@ mod support;
 
 mod admin;
 mod chat;
+mod claude_code;
 mod cli;
 mod disks;
 mod golden;
@@ -23,6 +24,7 @@ mod identity;
 mod kills;
 mod limits;
 mod models;
+mod mcp;
 mod page;
 mod policy;
 mod query;

@@ -5,6 +5,7 @@
 //! ours are errors of the protocol.
 
 mod http;
+mod notation;
 mod pipes;
 mod server;
 

@@ -1,6 +1,7 @@
 //! One server: whom it works for and what it offers.
 
 use super::Offer;
+use super::notation::abridged;
 use crate::House;
 use crate::tools::{self, Bound, Called};
 use domain::{Caller, Door, Fault, Kind, Purpose, RequestId, SessionId};
@@ -142,10 +143,6 @@ impl ServerHandler for Server {
 }
 
 fn offered(tool: tools::Tool) -> Tool {
-    let schema = match tool.input_schema {
-        Value::Object(schema) => schema,
-        _ => serde_json::Map::new(),
-    };
     let annotations = ToolAnnotations::new().read_only(true).idempotent(true).open_world(false);
-    Tool::new(tool.name, tool.description, schema).with_annotations(annotations)
+    Tool::new(tool.name, tool.description, abridged(tool.input_schema)).with_annotations(annotations)
 }
