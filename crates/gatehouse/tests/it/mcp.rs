@@ -6,7 +6,7 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
-use testkit::{Client, Server, python};
+use testkit::{Client, Server, python, tally};
 
 const PROJECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const GATEHOUSE: &str = env!("CARGO_BIN_EXE_gatehouse");
@@ -328,6 +328,27 @@ impl Drop for Pipes {
         drop(self.child.stdin.take());
         self.child.wait().unwrap();
     }
+}
+
+/// Whatever statement an agent sends, nothing changes, and each attempt is on record.
+#[test]
+fn nothing_is_written() {
+    let server = server().demo().start();
+    let database = server.data().join("demo.db");
+    let state = || (std::fs::read(&database).unwrap(), std::fs::metadata(&database).unwrap().modified().unwrap());
+    let before = state();
+    let statements =
+        include_str!("../cases/analyst_writes.txt").lines().filter_map(|line| line.strip_prefix("run sql: "));
+    let calls: Vec<Value> = statements.map(|sql| json!(["read_query", { "sql": sql }])).collect();
+    let token = server.token("mallory", "analyst");
+    let seen = over_http(&server, "auto", "/mcp/shop", &token, &json!(calls));
+    let refusals = seen["calls"].as_array().unwrap().iter().map(refused).count();
+    assert_eq!((refusals, calls.len()), (14, 14));
+    let runs = Client::new(&server.url).bearer(&token).get("/runs").json();
+    assert_eq!(runs["runs"].as_array().unwrap().iter().filter(|run| run["status"] == "refused").count(), calls.len());
+    let written = usize::from(before != state());
+    tally("house", "attempts to write through MCP", calls.len(), "written", written);
+    assert_eq!(written, 0);
 }
 
 /// Rows beyond what a model can use are left out whole, and it is told.

@@ -77,7 +77,9 @@ impl ClaudeCode {
         let mut process = Process::start(command, private)?;
         process.say(&json!({ "type": "control_request", "request_id": "req_1_67617465",
             "request": { "subtype": "initialize", "hooks": null } }));
-        self.greeted(&mut process).await?;
+        if greeted(&mut process, report).await? {
+            return Ok(());
+        }
         process.say(&json!({ "type": "user", "session_id": "", "parent_tool_use_id": null, "client_composed": true,
             "message": { "role": "user", "content": prompt(messages) } }));
         process.say_no_more();
@@ -89,23 +91,27 @@ impl ClaudeCode {
         Err(Failure::cut())
     }
 
-    /// Waits until the CLI has taken up the conversation.
-    async fn greeted(&self, process: &mut Process) -> Result<(), Failure> {
-        let greeting = async {
-            loop {
-                match process.next().await? {
-                    Some(Frame::ControlResponse { response }) if response.subtype == "success" => return Ok(()),
-                    Some(Frame::ControlResponse { .. }) | None => return Err(Failure::cut()),
-                    Some(_) => {}
-                }
-            }
-        };
-        tokio::time::timeout(GREETING, greeting).await.unwrap_or_else(|_| Err(Failure::unreachable()))
-    }
-
     fn too_late(&self) -> Fault {
         Fault::new(Kind::Timeout, "model.timeout", format!("no answer within {} seconds", self.caps.seconds))
     }
+}
+
+/// Waits until the CLI has taken up the conversation; true if it has ended it by then.
+async fn greeted(process: &mut Process, report: &mut Report<'_>) -> Result<bool, Failure> {
+    let greeting = async {
+        loop {
+            match process.next().await? {
+                Some(Frame::ControlResponse { response }) if response.subtype == "success" => return Ok(false),
+                Some(Frame::ControlResponse { .. }) | None => return Err(Failure::cut()),
+                Some(frame) => {
+                    if report.take(frame)? {
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+    };
+    tokio::time::timeout(GREETING, greeting).await.unwrap_or_else(|_| Err(Failure::unreachable()))
 }
 
 /// The CLI takes one message of the user: what was said before stands above it.

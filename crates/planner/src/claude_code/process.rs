@@ -98,7 +98,7 @@ async fn end(mut child: Child, group: Pid, private: TempDir) {
         let _ = kill_process_group(group, Signal::TERM);
         let _ = tokio::time::timeout(PATIENCE, child.wait()).await;
     }
-    // As long as anybody of the group is there, its number is nobody else's.
+    // Also what the CLI has left behind.
     let _ = kill_process_group(group, Signal::KILL);
     let _ = child.wait().await;
     drop(private);
