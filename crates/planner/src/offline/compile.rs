@@ -115,7 +115,7 @@ impl Compiler<'_> {
         }
         for filter in &query.filters {
             match &filter.test {
-                Test::Having(_, thing, ..) => tables.push(thing.table(self.catalog)),
+                Test::Having(_, thing, ..) | Test::HavingAgainst(thing, _) => tables.push(thing.table(self.catalog)),
                 Test::HavingRows(..) => tables.push(filter.table),
                 _ => {}
             }
@@ -145,6 +145,7 @@ impl Compiler<'_> {
         plan.distinct &= !(shape.items.iter().any(keyed) && joined.fan_out().is_none());
         plan.filter = self.conditions(query, &names, joined, semis)?;
         plan.limit = query.limit;
+        plan.offset = query.offset;
         plan.select = output.select;
         self.break_ties(query, joined, &names, &mut plan);
         // Which of the rows that became one would the order go by?
@@ -214,7 +215,7 @@ impl Compiler<'_> {
     ) -> Result<Option<Condition>, Trouble> {
         let mut all = Vec::new();
         for filter in query.filters.iter().filter(|f| joined.contains(f.table)) {
-            if !matches!(filter.test, Test::Having(..) | Test::HavingRows(..) | Test::Related(_)) {
+            if !filter.test.is_of_groups() && !matches!(filter.test, Test::Related(_)) {
                 all.push(self.condition(filter, names)?);
             }
         }
@@ -235,6 +236,10 @@ impl Compiler<'_> {
                 Test::Having(function, thing, op, value) => {
                     let left = output.aggregate(*function, *thing)?;
                     all.push(super::conditions::test(left, *op, value.clone()));
+                }
+                Test::HavingAgainst(thing, op) => {
+                    let left = output.aggregate(AggregateFn::Avg, *thing)?;
+                    all.push(super::conditions::against(self, left, *thing, *op, AggregateFn::Avg));
                 }
                 Test::HavingRows(op, n) => {
                     let n = Value::Int(i64::try_from(*n).unwrap_or(i64::MAX));

@@ -23,7 +23,7 @@ pub(crate) fn condition(
     let column = filter.column.ok_or(Trouble::Unsupported("this condition here"));
     Ok(match &filter.test {
         Test::Compare(thing, op, values) => compare(expr(names, *thing), *op, values)?,
-        Test::Against(thing, op, function) => against(compiler, names, *thing, *op, *function),
+        Test::Against(thing, op, function) => against(compiler, expr(names, *thing), *thing, *op, *function),
         Test::In { values, negated, .. } => one_of(names.field(column?), values, *negated),
         Test::Text { pattern, like, negated } => {
             let op = if *like { Operator::ILike } else { Operator::Equal };
@@ -38,7 +38,7 @@ pub(crate) fn condition(
             let any = any.iter().map(|f| condition(compiler, f, names)).collect::<Result<Vec<_>, _>>()?;
             Condition::Or(any)
         }
-        Test::Having(..) | Test::HavingRows(..) | Test::Related(_) => {
+        Test::Having(..) | Test::HavingAgainst(..) | Test::HavingRows(..) | Test::Related(_) => {
             return Err(Trouble::Unsupported("this condition here"));
         }
     })
@@ -56,14 +56,20 @@ fn compare(left: Expr, op: Operator, values: &[Value]) -> Result<Condition, Trou
 }
 
 /// "above average": a scalar subplan over all rows of the measure's table.
-fn against(compiler: &Compiler<'_>, names: &Names<'_>, thing: Thing, op: Operator, function: AggregateFn) -> Condition {
+pub(crate) fn against(
+    compiler: &Compiler<'_>,
+    left: Expr,
+    thing: Thing,
+    op: Operator,
+    function: AggregateFn,
+) -> Condition {
     let table = thing.table(compiler.catalog);
     let alone = Joined { root: table, steps: Vec::new() };
     let mut plan = compiler.from(&alone);
     let inner = Names::new(compiler.catalog, &alone);
     plan.select = vec![SelectItem { expr: aggregate(function, Some(expr(&inner, thing))), alias: None }];
     let right = Operand::Plan(Box::new(plan));
-    Condition::Test(domain::plan::Test { left: expr(names, thing), op, right })
+    Condition::Test(domain::plan::Test { left, op, right })
 }
 
 fn one_of(left: Expr, values: &[String], negated: bool) -> Condition {

@@ -168,7 +168,7 @@ const PHRASES: &[(&str, Cue)] = &[
     ("different", Cue::Distinct), ("distinct", Cue::Distinct), ("unique", Cue::Distinct),
     ("not", Cue::Not), ("isn't", Cue::Not), ("aren't", Cue::Not), ("excluding", Cue::Not), ("except", Cue::Not),
     ("other than", Cue::Not), ("except for", Cue::Not), ("wasn't", Cue::Not), ("weren't", Cue::Not), ("exclude", Cue::Not),
-    ("is not", Cue::Not), ("are not", Cue::Not), ("was not", Cue::Not), ("were not", Cue::Not), ("apart from", Cue::Not),
+    ("is not", Cue::Not), ("are not", Cue::Not), ("was not", Cue::Not), ("were not", Cue::Not), ("apart from", Cue::Not), ("outside", Cue::Not), ("outside of", Cue::Not),
     ("without", Cue::Without), ("without any", Cue::Without), ("with no", Cue::Without), ("have no", Cue::Without), ("has no", Cue::Without),
     ("never", Cue::Without), ("have never", Cue::Without), ("has never", Cue::Without), ("had no", Cue::Without),
     ("do not have", Cue::Without), ("do not have any", Cue::Without), ("does not have", Cue::Without), ("does not have any", Cue::Without),
@@ -179,7 +179,7 @@ const PHRASES: &[(&str, Cue)] = &[
     ("have not had", Cue::Without), ("not any", Cue::Without), ("lacking", Cue::Without), ("missing", Cue::Without),
     ("both", Cue::Both), ("and", Cue::And), ("as well as", Cue::And), ("along with", Cue::And), ("plus", Cue::And),
     ("together with", Cue::And), ("or", Cue::Or), ("either", Cue::In), ("in total", Cue::In), ("in all", Cue::In), (",", Cue::Comma), ("of", Cue::Of),
-    ("in", Cue::In), ("for", Cue::In), ("on", Cue::In), ("at", Cue::In), ("during", Cue::In), ("within", Cue::In),
+    ("in", Cue::In), ("through", Cue::In), ("via", Cue::In), ("for", Cue::In), ("on", Cue::In), ("at", Cue::In), ("during", Cue::In), ("within", Cue::In),
     ("from", Cue::From), ("is", Cue::Is), ("are", Cue::Is), ("was", Cue::Is), ("were", Cue::Is), ("be", Cue::Is), ("as", Cue::Is),
     ("monthly", Cue::Bucket(DateUnit::Month)), ("month over month", Cue::Bucket(DateUnit::Month)),
     ("daily", Cue::Bucket(DateUnit::Day)), ("weekly", Cue::Bucket(DateUnit::Week)), ("hourly", Cue::Bucket(DateUnit::Hour)),
@@ -211,6 +211,18 @@ const PHRASES: &[(&str, Cue)] = &[
     ("cumulative", Cue::Beyond), ("previous", Cue::Beyond), ("delete", Cue::Beyond), ("drop", Cue::Beyond), ("update", Cue::Beyond),
     ("insert", Cue::Beyond), ("remove", Cue::Beyond),
 ];
+
+/// What a longer word says if one letter of it is wrong and only one of ours is meant.
+pub(crate) fn misspelt(lower: &str) -> Option<Cue> {
+    let near = |phrase: &str| {
+        !phrase.contains(' ')
+            && phrase.len() >= 6
+            && phrase.chars().next() == lower.chars().next()
+            && strsim::osa_distance(phrase, lower) == 1
+    };
+    let mut found = PHRASES.iter().filter(|(phrase, _)| near(phrase));
+    found.next().filter(|_| found.next().is_none()).map(|(_, cue)| *cue)
+}
 
 /// The longest phrase, in words.
 pub(crate) const MAX_WORDS: usize = 5;

@@ -203,6 +203,8 @@ pub(crate) struct Draft {
     pub except: Option<usize>,
     pub orders: Vec<Order>,
     pub limit: Option<u64>,
+    /// How many of a ranking come before: one for "the second highest".
+    pub offset: Option<u64>,
     /// The moment that periods and buckets are about, where the question names it.
     pub moment: Option<Noun>,
     /// "top 5", "best": ranked, and the question does not say by what.

@@ -65,6 +65,7 @@ fn merge(before: Read, new: Read) -> Read {
         }
     }
     draft.limit = change.limit.or(draft.limit);
+    draft.offset = change.offset.or(draft.offset);
     draft.distinct |= change.distinct;
     draft.unexplained = change.unexplained;
     draft.beyond = change.beyond;

@@ -35,7 +35,7 @@ pub(crate) fn place(compiler: &Compiler<'_>, query: &Query, joined: &mut Joined)
     }
     for filter in &query.filters {
         match &filter.test {
-            Test::Having(..) | Test::HavingRows(..) => {}
+            test if test.is_of_groups() => {}
             Test::Related(related) => place_related(compiler, related, joined, &mut semis)?,
             _ if joined.contains(filter.table) => {}
             _ if behind_named(compiler, query, filter, &mut semis) => {}

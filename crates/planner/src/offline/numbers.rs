@@ -9,11 +9,13 @@ pub(crate) struct Number {
     pub value: f64,
     pub money: bool,
     pub percent: bool,
+    /// Cut short, as people do with amounts: `50k`.
+    pub short: bool,
 }
 
 impl Number {
     pub fn plain(value: f64) -> Self {
-        Self { value, money: false, percent: false }
+        Self { value, money: false, percent: false, short: false }
     }
 
     /// A whole number small enough to be a count of rows.
@@ -73,7 +75,8 @@ fn parse(lower: &str) -> Option<Number> {
         return None;
     }
     let value: f64 = digits.replace(',', "").parse().ok()?;
-    Some(Number { value: sign * value * scale(suffix), money, percent })
+    let short = scale(suffix) > 1.0;
+    Some(Number { value: sign * value * scale(suffix), money, percent, short })
 }
 
 /// `1,000` is a thousand; `1,0` is not a number that we know how to read.

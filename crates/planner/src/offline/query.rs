@@ -55,6 +55,8 @@ pub(crate) enum Test {
     /// With an aggregate over all rows.
     Against(Thing, Operator, AggregateFn),
     Having(AggregateFn, Thing, Operator, Value),
+    /// Groups whose average lies so to the average over all rows.
+    HavingAgainst(Thing, Operator),
     /// Groups by how many rows of the table they have.
     HavingRows(Operator, u64),
     In {
@@ -76,6 +78,13 @@ pub(crate) enum Test {
         present: bool,
     },
     Related(RelatedRows),
+}
+
+impl Test {
+    /// Whether it is true or false of groups rather than of rows.
+    pub fn is_of_groups(&self) -> bool {
+        matches!(self, Self::Having(..) | Self::HavingAgainst(..) | Self::HavingRows(..))
+    }
 }
 
 /// Rows of another table that belong to the subject: some, none, or so many.
@@ -124,6 +133,7 @@ pub(crate) struct Query {
     pub both: bool,
     pub orders: Vec<BoundOrder>,
     pub limit: Option<u64>,
+    pub offset: Option<u64>,
     pub distinct: bool,
     /// The choice that was closest: a phrase, what it might have meant as well, and by how much less.
     pub rival: Option<(String, Thing, f32)>,

@@ -37,7 +37,7 @@ pub(crate) fn in_words(catalog: &Catalog, query: &Query) -> String {
         with |= words.starts_with("with ");
     }
     for order in &query.orders {
-        text += &reader.order(order, query.limit);
+        text += &reader.order(order, query);
     }
     if let (Some(limit), true) = (query.limit, query.orders.is_empty()) {
         text += &format!(", the first {limit}");
@@ -129,6 +129,9 @@ impl Reader<'_> {
             Test::Having(function, thing, op, number) => {
                 format!("with {} {} {}", self.aggregate(*function, *thing), operator(*op), value(number))
             }
+            Test::HavingAgainst(thing, op) => {
+                format!("with {} {} that of all", self.aggregate(AggregateFn::Avg, *thing), operator(*op))
+            }
             Test::HavingRows(op, n) => format!("with {} {n} {}", operator(*op), self.table(filter.table)),
             Test::In { values, negated, all } => {
                 let values = if *all { list(values) } else { values.join(" or ") };
@@ -151,7 +154,7 @@ impl Reader<'_> {
         }
     }
 
-    fn order(&self, order: &BoundOrder, limit: Option<u64>) -> String {
+    fn order(&self, order: &BoundOrder, query: &Query) -> String {
         let by = match &order.by {
             BoundBy::Thing(thing) => self.thing(*thing),
             BoundBy::Aggregate(function, thing) => self.aggregate(*function, *thing),
@@ -164,8 +167,11 @@ impl Reader<'_> {
             Direction::Desc => ("highest", "largest first"),
             Direction::Asc => ("lowest", "smallest first"),
         };
-        match limit {
-            Some(1) => format!(", the one with the {end} {by}"),
+        match query.limit {
+            Some(1) => match query.offset {
+                Some(before) => format!(", number {} of those with the {end} {by}", before + 1),
+                None => format!(", the one with the {end} {by}"),
+            },
             Some(n) => format!(", the {n} with the {end} {by}"),
             None => format!(", sorted by {by}, {first}"),
         }

@@ -23,6 +23,11 @@ pub(crate) fn shape(catalog: &Catalog, query: &Query) -> Result<Shape, Trouble> 
         listing_per_key(catalog, &mut items, &mut keys)?;
     }
     let each_alone = |k: &BoundKey| matches!(k, BoundKey::Entity(t) if Some(*t) == measured);
+    // "average units per order line, by tier": of a row on its own, an average is what the row holds.
+    let settles = |i: &Item| matches!(i, Item::Aggregate(AggregateFn::Avg | AggregateFn::Median, _));
+    if keys.len() > 1 && items.iter().all(settles) {
+        keys.retain(|k| !each_alone(k));
+    }
     if keys.iter().any(each_alone) {
         return Err(Trouble::Unsupported("summing up each row on its own"));
     }
@@ -31,7 +36,7 @@ pub(crate) fn shape(catalog: &Catalog, query: &Query) -> Result<Shape, Trouble> 
     if both_ends {
         return Err(Trouble::Unsupported("both ends of one order"));
     }
-    let having = query.filters.iter().any(|f| matches!(f.test, Test::Having(..) | Test::HavingRows(..)));
+    let having = query.filters.iter().any(|f| f.test.is_of_groups());
     let aggregates = items.iter().any(Item::is_aggregate);
     let plain = items.iter().any(|i| !i.is_aggregate());
     let ranked = query.orders.iter().any(|o| is_grouped_order(catalog, query, &o.by));

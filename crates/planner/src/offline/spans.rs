@@ -381,6 +381,12 @@ fn last_resort(index: &Index, start: usize, words: &[Token]) -> (Span, f32) {
             meanings.extend(named.map(|owned| Meaning::Value(owned, weight::RELATED)));
         }
     }
+    if let ([only], true) = (words, meanings.is_empty())
+        && only.shape == Shape::Word
+        && !relations::is_word(&only.lower)
+    {
+        meanings.extend(cues::misspelt(&only.lower).map(Meaning::Cue));
+    }
     if meanings.is_empty() {
         let verb = words.iter().all(|t| t.shape == Shape::Word && is_verb(&t.lower) && !is_change(&t.stem));
         let meanings = if verb { vec![Meaning::Unknown, Meaning::Verb] } else { vec![Meaning::Unknown] };

@@ -39,6 +39,7 @@ impl Binder<'_> {
         let mut query = Query {
             subject: self.draft.subject,
             limit: self.draft.limit,
+            offset: self.draft.offset.filter(|n| *n > 0),
             distinct: self.draft.distinct,
             both: self.draft.both,
             ..Query::default()

@@ -163,6 +163,10 @@ impl Parser<'_> {
         }
         match bound {
             Bound::Number(number) => self.number_first(op, number, next),
+            Bound::Range(low, high) if self.is_money(low) || self.is_money(high) => {
+                self.compare(Left::Money, op, bound, next);
+                true
+            }
             _ => match self.measure_at(next) {
                 // "below the average salary of …": an average over some rows only.
                 Some((_, end)) if matches!(self.cue(end), Some(Cue::Of | Cue::In | Cue::From)) => false,
@@ -178,27 +182,43 @@ impl Parser<'_> {
     /// "more than 5 orders" counts rows; "over 100 dollars", "at least 3 units" measure.
     fn number_first(&mut self, op: Operator, number: Number, next: usize) -> bool {
         let at = self.skip(next, &[Cue::Distinct, Cue::In, Cue::Of]);
-        if let Some((noun, end)) = self.noun_at(at) {
+        let (inner, at) = self.modifiers(at);
+        let clause = (next..at).any(|at| self.opens_clause(at));
+        if let Some((noun, end)) = self.noun_at(at).filter(|_| !clause) {
             if let (Some(table), Some(n)) = (noun.table(), whole(number.value)) {
                 if self.draft.subject == Some(table) || self.draft.subject.is_none() {
-                    return self.rows(Some(table), op, n, end);
+                    let counted = self.rows(Some(table), op, n, end);
+                    self.draft.filters.extend(inner.into_iter().filter(|_| counted));
+                    return counted;
                 }
                 let count = Some((op, n));
-                self.draft.filters.push(Filter::Related { table, negated: false, count, inner: Vec::new() });
+                self.draft.filters.push(Filter::Related { table, negated: false, count, inner });
                 self.near = Some(table);
                 self.at = end;
                 return true;
             }
-            if let Some((measure, end)) = self.measure_at(at) {
+            if let Some((measure, end)) = self.measure_at(at).filter(|_| inner.is_empty()) {
                 self.compare(Left::Column(measure), op, Bound::Number(number), end);
                 return true;
             }
         }
-        if number.money {
+        if self.is_money(number) {
             self.compare(Left::Money, op, Bound::Number(number), next);
             return true;
         }
         false
+    }
+
+    /// "$5,000", "50k", "worth 200".
+    fn is_money(&self, number: Number) -> bool {
+        let before = self.at.checked_sub(1).and_then(|at| self.span(at));
+        number.money || number.short || before.is_some_and(|s| s.text.eq_ignore_ascii_case("worth"))
+    }
+
+    /// "over 50k did we book": what follows is not what was compared.
+    fn opens_clause(&self, at: usize) -> bool {
+        let words = ["do", "does", "did", "we", "you", "i", "they", "has", "have", "had"];
+        self.span(at).is_some_and(|s| words.contains(&s.text.to_lowercase().as_str()))
     }
 
     /// "below 600 or above 900": of what was compared just before.
@@ -317,7 +337,10 @@ impl Parser<'_> {
             // "only one", "just 2".
             Cue::Continue => Some((Operator::Equal, Bound::Number(self.number(at + 1)?), at + 2)),
             Cue::Compare(op) => {
-                let next = self.skip(at + 1, &[Cue::Of, Cue::In]);
+                let mut next = self.skip(at + 1, &[Cue::Of, Cue::In]);
+                // "the overall average".
+                let overall = self.span(next).is_some_and(|s| s.text.eq_ignore_ascii_case("overall"));
+                next += usize::from(overall && matches!(self.cue(next + 1), Some(Cue::Aggregate(_))));
                 if let Some(number) = self.number(next) {
                     return Some((op, Bound::Number(number), next + 1));
                 }

@@ -259,6 +259,10 @@ impl<'a> Parser<'a> {
         let before = at.checked_sub(1).and_then(|at| self.span(at)).map(|s| s.text.to_lowercase()).unwrap_or_default();
         let noun = ["the", "a", "an", "its", "their", "his", "her", "each", "every", "of", "all", "any", "no", ","];
         let participle = self.span(at).is_some_and(|s| s.text.ends_with("ed") || s.text.ends_with("ing"));
+        let did = ["we", "they", "you", "i", "he", "she"].contains(&before.as_str());
+        if did && self.span(at).is_some_and(|s| s.cue().is_none() && !s.capitalised && is_verb(&s.text)) {
+            return true;
+        }
         if noun.contains(&before.as_str()) && !participle || self.zone == Zone::Head && before == "and" {
             return false;
         }
@@ -309,7 +313,8 @@ impl<'a> Parser<'a> {
             Some(Cue::Which) => {
                 self.which = true;
                 // "…, and what are the companies?" asks for one more thing.
-                let further = self.at.checked_sub(1).and_then(|at| self.cue(at)) == Some(Cue::And);
+                let before = (0..self.at).rev().filter_map(|at| self.cue(at)).find(|cue| *cue != Cue::In);
+                let further = before == Some(Cue::And);
                 self.enter(if self.draft.asked.is_empty() || further { Zone::Head } else { Zone::Body });
             }
             Some(Cue::Show) if self.draft.asked.is_empty() => self.enter(Zone::Head),

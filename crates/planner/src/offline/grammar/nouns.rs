@@ -51,7 +51,7 @@ impl Parser<'_> {
     }
 
     /// A column of text that the words name nearly in full.
-    fn is_category(&self, noun: &Noun) -> bool {
+    pub(super) fn is_category(&self, noun: &Noun) -> bool {
         let catalog = self.catalog();
         let text = |t: Thing| t.column().is_some_and(|c| catalog.column(c).kind == ColumnKind::Text);
         noun.is_column() && noun.things.iter().any(|(t, w)| *w >= 0.8 && text(*t))

@@ -13,6 +13,11 @@ impl Parser<'_> {
         if self.first_of() {
             return true;
         }
+        if let Some(n) = self.ordinal(self.at).filter(|_| self.is_superlative(self.at + 1)) {
+            self.draft.offset = n.checked_sub(1);
+            self.at += 1;
+            return true;
+        }
         if let Some(Cue::Top(direction)) = self.cue(self.at) {
             let count = self.number(self.at + 1).and_then(|n| n.count());
             let named_first = self.span(self.at).is_some_and(|s| s.text.eq_ignore_ascii_case("first"));
@@ -33,9 +38,10 @@ impl Parser<'_> {
         }
         let count = self.number(self.at).and_then(|n| n.count());
         // "the 3 cheapest products", "the 3 departments with the most courses".
-        let named = self
-            .table_at(self.at + 1)
-            .is_some_and(|(_, next)| (next..self.spans.len()).any(|at| self.is_superlative(at)));
+        let named = self.noun_at(self.skip(self.at + 1, &[Cue::Distinct, Cue::Is])).is_some_and(|(noun, next)| {
+            let listed = noun.table().is_some() || self.is_category(&noun);
+            listed && (next..self.spans.len()).any(|at| self.is_superlative(at))
+        });
         let asked_for = named && self.zone == Zone::Head && self.draft.asked.iter().all(|a| !a.is_aggregate());
         if count.is_some() && (self.is_superlative(self.at + 1) || asked_for) {
             self.draft.limit = count;
@@ -43,6 +49,18 @@ impl Parser<'_> {
             return true;
         }
         false
+    }
+
+    /// "second", "3rd": which one of a ranking.
+    fn ordinal(&self, at: usize) -> Option<u64> {
+        let span = self.span(at)?;
+        let word = span.text.to_lowercase();
+        let spelt = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
+        if let Some(at) = spelt.iter().position(|w| *w == word) {
+            return u64::try_from(at + 1).ok();
+        }
+        let marked = ["st", "nd", "rd", "th"].iter().any(|ending| word.ends_with(ending));
+        span.number().filter(|_| marked).and_then(|n| n.count())
     }
 
     /// "the top 3 expensive rooms", "the mountains with the top 3 heights".
