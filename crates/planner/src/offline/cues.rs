@@ -60,6 +60,14 @@ pub(crate) enum Cue {
     Continue,
     Instead,
     Also,
+    /// "percentage of": what follows is a part and the whole that it is a part of.
+    Share,
+    /// "by how many percent": a change is asked for in percent.
+    Percent,
+    /// "grow", "change": from one period to another.
+    Change,
+    /// "compare", "versus": one figure for each of the values named.
+    Compared,
     /// A word that turns a question into one that rows can't answer.
     Beyond,
 }
@@ -204,9 +212,16 @@ const PHRASES: &[(&str, Cue)] = &[
     ("why", Cue::Beyond), ("how come", Cue::Beyond), ("forecast", Cue::Beyond), ("predict", Cue::Beyond), ("prediction", Cue::Beyond),
     ("recommend", Cue::Beyond), ("should", Cue::Beyond), ("correlation", Cue::Beyond), ("correlate", Cue::Beyond), ("cause", Cue::Beyond),
     ("reason", Cue::Beyond), ("next year", Cue::Beyond), ("next month", Cue::Beyond), ("next quarter", Cue::Beyond), ("next week", Cue::Beyond),
-    ("tomorrow", Cue::Beyond), ("growth", Cue::Beyond), ("compared to", Cue::Beyond), ("versus", Cue::Beyond), ("vs", Cue::Beyond),
-    ("percentage", Cue::Beyond), ("percentage of", Cue::Beyond), ("share of", Cue::Beyond), ("share", Cue::Beyond), ("ratio", Cue::Beyond),
-    ("proportion", Cue::Beyond), ("proportion of", Cue::Beyond), ("difference", Cue::Beyond), ("difference between", Cue::Beyond),
+    ("tomorrow", Cue::Beyond), 
+    ("percentage of", Cue::Share), ("percentages of", Cue::Share), ("percent of", Cue::Share), ("share of", Cue::Share), ("% of", Cue::Share),
+    ("proportion of", Cue::Share), ("fraction of", Cue::Share), ("share", Cue::Beyond), ("ratio", Cue::Beyond), ("proportion", Cue::Beyond),
+    ("percentage", Cue::Percent), ("percent", Cue::Percent), ("by how many percent", Cue::Percent), ("how many percent", Cue::Percent),
+    ("by what percentage", Cue::Percent), ("by which percentage", Cue::Percent), ("by how much", Cue::HowMuch),
+    ("grow up", Cue::In), ("grew up", Cue::In), ("grow", Cue::Change), ("grew", Cue::Change), ("grown", Cue::Change), ("growth", Cue::Change), ("growth of", Cue::Change), ("growth in", Cue::Change),
+    ("increase", Cue::Change), ("increased", Cue::Change), ("increase in", Cue::Change), ("decrease", Cue::Change), ("decreased", Cue::Change),
+    ("change", Cue::Change), ("changed", Cue::Change), ("change in", Cue::Change), ("decline", Cue::Change), ("declined", Cue::Change),
+    ("compare", Cue::Compared), ("compared to", Cue::Compared), ("compared with", Cue::Compared), ("versus", Cue::Compared), ("vs", Cue::Compared),
+    ("vs.", Cue::Compared), ("difference", Cue::Beyond), ("difference between", Cue::Beyond),
     ("neither", Cue::Beyond), ("second", Cue::Beyond), ("third", Cue::Beyond), ("last", Cue::Beyond), ("running total", Cue::Beyond),
     ("cumulative", Cue::Beyond), ("previous", Cue::Beyond), ("delete", Cue::Beyond), ("drop", Cue::Beyond), ("update", Cue::Beyond),
     ("insert", Cue::Beyond), ("remove", Cue::Beyond),

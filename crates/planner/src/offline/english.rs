@@ -19,7 +19,7 @@ const STOP: &str = "\
 /// Verbs that only tie things together which the question names anyway: "orders placed by customers".
 const LINKING: &str = "\
     account accounted affiliated appear appears assigned attend attended attending based belong belonging \
-    belongs bought bring brought buy buys called came come comes contain containing contains correspond directed \
+    belongs bought bring brings brought buy buys called came come comes contain containing contains correspond directed \
     earn earned earns enrolled entitled generate generated go going got handled held hold holds include included includes \
     including involve involved involving listed live lived lives living located made make makes named occur \
     occurred offered ordered own owned owning owns participate participated participating place placed places \

@@ -44,6 +44,7 @@ fn merge(before: Read, new: Read) -> Read {
         ask_again(&mut draft, change.asked);
     }
     draft.subject = draft.subject.or(change.subject);
+    draft.each |= change.each;
     if !change.keys.is_empty() {
         if change.adds {
             draft.keys.extend(change.keys);

@@ -53,6 +53,20 @@ pub(crate) fn read(tokens: &[Token]) -> Option<(Number, usize)> {
     Some((number, taken))
 }
 
+/// What a unit measures, by the words that columns have for it.
+pub(crate) fn measured_in(unit: &str) -> Option<&'static [&'static str]> {
+    match unit {
+        "m2" | "sqm" | "hectares" | "acres" => Some(&["area", "size"]),
+        "degrees" | "degree" | "celsius" | "fahrenheit" | "°c" | "°f" => Some(&["temperature"]),
+        "kg" | "kilograms" | "kilos" | "grams" | "tons" | "tonnes" | "lbs" => Some(&["weight", "mass"]),
+        "km" | "kilometers" | "kilometres" | "miles" => Some(&["distance", "length", "range"]),
+        "meters" | "metres" | "feet" | "cm" | "inches" => Some(&["height", "length", "depth", "width"]),
+        "seconds" | "minutes" | "hours" => Some(&["duration", "time", "length"]),
+        "mph" | "kmh" => Some(&["speed"]),
+        _ => None,
+    }
+}
+
 fn scale(word: &str) -> f64 {
     match word {
         "hundred" => 1e2,

@@ -48,12 +48,22 @@ pub(crate) struct BoundOrder {
     pub shown: bool,
 }
 
+/// How the figure that is asked for relates to another.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum BoundRelation {
+    Share,
+    Change { column: ColumnId, from: Range, to: Range, percent: bool },
+    Per(Thing),
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Test {
     /// With one value, or two for `Between`.
     Compare(Thing, Operator, Vec<Value>),
     /// With an aggregate over all rows.
     Against(Thing, Operator, AggregateFn),
+    /// With an aggregate over the rows that share a column's value.
+    AgainstOwn(Thing, Operator, AggregateFn, ColumnId),
     Having(AggregateFn, Thing, Operator, Value),
     /// Groups whose average lies so to the average over all rows.
     HavingAgainst(Thing, Operator),
@@ -71,6 +81,8 @@ pub(crate) enum Test {
         negated: bool,
     },
     Time(Range),
+    /// Days of the week, 1 (Monday) to 7.
+    Weekday(Vec<i64>),
     Flag(bool),
     /// Any of these, all about one table.
     Either(Vec<BoundFilter>),
@@ -115,6 +127,8 @@ pub(crate) enum Side {
     Part(usize),
     /// Of rows that there must not be: "but not in 2010".
     Except,
+    /// Of the part whose share is asked for.
+    Share,
 }
 
 impl BoundFilter {
@@ -128,9 +142,12 @@ pub(crate) struct Query {
     pub subject: Option<TableId>,
     pub items: Vec<Item>,
     pub keys: Vec<BoundKey>,
+    /// What is asked for is asked of each group by itself.
+    pub each: bool,
     pub filters: Vec<BoundFilter>,
     /// The question says "both": there must be conditions of different rows.
     pub both: bool,
+    pub relation: Option<BoundRelation>,
     pub orders: Vec<BoundOrder>,
     pub limit: Option<u64>,
     pub offset: Option<u64>,

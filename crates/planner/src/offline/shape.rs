@@ -19,7 +19,10 @@ pub(crate) fn shape(catalog: &Catalog, query: &Query) -> Result<Shape, Trouble> 
     let mut items = query.items.clone();
     let mut keys = query.keys.clone();
     let measured = measured(catalog, query);
-    if !items.iter().any(Item::is_aggregate) && !keys.is_empty() {
+    let ranked = query.orders.iter().any(|o| is_grouped_order(catalog, query, &o.by));
+    // "which month had the most orders": the keys are all that is asked for.
+    let keys_asked = items.is_empty() && ranked;
+    if !items.iter().any(Item::is_aggregate) && !keys.is_empty() && !keys_asked {
         listing_per_key(catalog, &mut items, &mut keys)?;
     }
     let each_alone = |k: &BoundKey| matches!(k, BoundKey::Entity(t) if Some(*t) == measured);
@@ -39,11 +42,10 @@ pub(crate) fn shape(catalog: &Catalog, query: &Query) -> Result<Shape, Trouble> 
     let having = query.filters.iter().any(|f| f.test.is_of_groups());
     let aggregates = items.iter().any(Item::is_aggregate);
     let plain = items.iter().any(|i| !i.is_aggregate());
-    let ranked = query.orders.iter().any(|o| is_grouped_order(catalog, query, &o.by));
     if !ranked && !aggregates {
         ranks_what_is_asked(catalog, query)?;
     }
-    let grouped = !keys.is_empty() && aggregates || (plain && (aggregates || ranked || having));
+    let grouped = !keys.is_empty() && (aggregates || keys_asked) || (plain && (aggregates || ranked || having));
     let counted = items.iter().find_map(|i| if let Item::Count(t) = i { Some(*t) } else { None });
     let measured = measured.or(counted);
     Ok(Shape { items, keys, grouped, measured: measured.filter(|_| grouped || aggregates) })
@@ -132,7 +134,8 @@ fn is_grouped_order(catalog: &Catalog, query: &Query, by: &BoundBy) -> bool {
                 }
                 _ => true,
             };
-            query.limit.is_some() && thing.is_additive(catalog) && !query.items.iter().all(per_row)
+            let keys_asked = query.items.is_empty() && !query.keys.is_empty();
+            query.limit.is_some() && thing.is_additive(catalog) && (keys_asked || !query.items.iter().all(per_row))
         }
     }
 }

@@ -24,6 +24,10 @@ impl Binder<'_> {
                 self.of_column(column, test)
             }
             Filter::Time { when, column, near } => self.period(when, column.as_ref(), *near, query),
+            Filter::Weekday { days, column, near } => {
+                let column = self.moment(column.as_ref(), *near, query, false)?;
+                Ok(BoundFilter::of(self.catalog(), column, Test::Weekday(days.clone())))
+            }
             Filter::Flag { column, value } => self.flag(column, *value),
             Filter::Missing { column, present } => self.missing(column, *present),
             Filter::Either(alternatives) => self.either(alternatives, query),
@@ -48,7 +52,6 @@ impl Binder<'_> {
         Ok(BoundFilter::of(self.catalog(), column, test))
     }
 
-    /// A sum happens when what is summed up does; rows that are counted may be told by others.
     fn period(
         &mut self,
         when: &When,
@@ -56,6 +59,19 @@ impl Binder<'_> {
         near: Option<TableId>,
         query: &Query,
     ) -> Result<BoundFilter, Trouble> {
+        let column = self.moment(column, near, query, when.is_years())?;
+        let range = self.range(when, column)?;
+        Ok(BoundFilter::of(self.catalog(), column, Test::Time(range)))
+    }
+
+    /// A sum happens when what is summed up does; rows that are counted may be told by others.
+    fn moment(
+        &mut self,
+        column: Option<&Noun>,
+        near: Option<TableId>,
+        query: &Query,
+        years: bool,
+    ) -> Result<ColumnId, Trouble> {
         let catalog = self.catalog();
         let column = match column {
             Some(noun) => self.thing(noun, |_, _| true)?.column(),
@@ -63,9 +79,7 @@ impl Binder<'_> {
         };
         let timed = near.filter(|t| !catalog.time_columns(*t).is_empty());
         let near = query.summed(catalog).or(timed).or(query.measured(catalog)).or(self.draft.subject);
-        let column = self.time_column(near, column, "date", when.is_years())?;
-        let range = self.range(when, column)?;
-        Ok(BoundFilter::of(self.catalog(), column, Test::Time(range)))
+        self.time_column(near, column, "date", years)
     }
 
     fn flag(&self, noun: &Noun, value: bool) -> Result<BoundFilter, Trouble> {
@@ -138,10 +152,19 @@ impl Binder<'_> {
                 _ => Err(Trouble::Unbound(said.to_owned())),
             };
         }
+        let moment = thing.column().is_some_and(|c| self.catalog().column(c).kind == ColumnKind::Time);
+        if moment && matches!(bound, Bound::Number(_) | Bound::Range(..)) {
+            return Err(Trouble::Unbound(said.to_owned()));
+        }
         let test = match (function, bound) {
             (None, Bound::Number(number)) => Test::Compare(thing, op, vec![number.to_value()]),
             (None, Bound::Range(low, high)) => Test::Compare(thing, op, vec![low.to_value(), high.to_value()]),
             (None, Bound::Aggregate(function)) => Test::Against(thing, op, *function),
+            (None, Bound::OwnGroup(function, noun)) => {
+                let own = |catalog: &Catalog, t: Thing| t.table(catalog) == table;
+                let column = self.thing(noun, own)?.column().ok_or_else(|| Trouble::Unbound(noun.text.clone()))?;
+                Test::AgainstOwn(thing, op, *function, column)
+            }
             (Some(function), Bound::Number(number)) => Test::Having(function, thing, op, number.to_value()),
             (Some(AggregateFn::Avg), Bound::Aggregate(AggregateFn::Avg)) => Test::HavingAgainst(thing, op),
             (Some(_), _) => return Err(Trouble::Unbound(said.to_owned())),

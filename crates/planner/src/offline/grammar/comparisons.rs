@@ -4,7 +4,7 @@ use super::{Parser, Zone};
 use crate::offline::catalog::{ColumnId, ColumnKind, TableId};
 use crate::offline::cues::Cue;
 use crate::offline::draft::{Asked, Bound, Filter, Left, Noun, Thing};
-use crate::offline::numbers::Number;
+use crate::offline::numbers::{Number, measured_in};
 use crate::offline::spans::{Meaning, Span};
 use domain::plan::{AggregateFn, Direction, Operator};
 
@@ -85,10 +85,12 @@ impl Parser<'_> {
                 self.draft.asked.push(Asked::Entity { table, brief: self.is_brief(table) });
                 self.draft.subject = Some(table);
             }
+            let (bound, next) = self.of_own_group(bound, next);
             // "above the average of …": an average over some rows only, which no rule reads.
             if matches!(bound, Bound::Aggregate(_)) && matches!(self.cue(next), Some(Cue::Of | Cue::In | Cue::From)) {
                 return false;
             }
+            let next = next + usize::from(self.unit_at(next).is_some());
             self.compare(Left::Column(noun), op, bound, next);
             return true;
         }
@@ -141,14 +143,12 @@ impl Parser<'_> {
                 (None, Some(Cue::Aggregate(function))) => Bound::Aggregate(function),
                 _ => return false,
             };
-            let end = if self.span(at + 1).is_some_and(|s| ["years", "year", "age"].contains(&s.text.as_str())) {
-                at + 2
-            } else {
-                at + 1
-            };
+            let years = self.span(at + 1).is_some_and(|s| ["years", "year", "age"].contains(&s.text.as_str()));
+            let end = at + 1 + usize::from(years || self.unit_at(at + 1).is_some());
             let end = if self.span(end).is_some_and(|s| s.text == "old") { end + 1 } else { end };
             let left = self.measured_noun(measures).map_or(Left::Measured(measures), Left::Column);
             let end = if matches!(bound, Bound::Aggregate(_)) { self.over_all(measures, end) } else { end };
+            let (bound, end) = self.of_own_group(bound, end);
             // An average over some rows only, which no rule reads.
             if matches!(bound, Bound::Aggregate(_)) && matches!(self.cue(end), Some(Cue::Of | Cue::In | Cue::From)) {
                 return false;
@@ -206,7 +206,34 @@ impl Parser<'_> {
             self.compare(Left::Money, op, Bound::Number(number), next);
             return true;
         }
+        // "larger than 10,000 m2": the unit says what is measured.
+        if let Some(measures) = self.unit_at(next) {
+            let left = self.measured_noun(measures).map_or(Left::Measured(measures), Left::Column);
+            self.compare(left, op, Bound::Number(number), next + 1);
+            return true;
+        }
         false
+    }
+
+    /// What the unit at a place measures, where the word names nothing of the schema.
+    fn unit_at(&self, at: usize) -> Option<&'static [&'static str]> {
+        let span = self.span(at).filter(|s| !s.columns().any(|(_, w)| w >= 0.9) && s.tables().next().is_none())?;
+        measured_in(&span.text.to_lowercase())
+    }
+
+    /// "more than the average of their own category": over the rows that share it.
+    fn of_own_group(&self, bound: Bound, from: usize) -> (Bound, usize) {
+        let Bound::Aggregate(function) = bound else { return (bound, from) };
+        let tied = matches!(self.cue(from), Some(Cue::Of | Cue::In | Cue::From));
+        let own = |at: usize| {
+            self.span(at)
+                .is_some_and(|s| ["its", "their", "own", "same", "the same"].contains(&s.text.to_lowercase().as_str()))
+        };
+        let at = (from + 1..).take_while(|at| own(*at)).last().map_or(from, |last| last + 1);
+        match self.noun_at(at).filter(|(noun, _)| tied && own(from + 1) && noun.is_column()) {
+            Some((noun, next)) => (Bound::OwnGroup(function, noun), next),
+            None => (bound, from),
+        }
     }
 
     /// "$5,000", "50k", "worth 200".
