@@ -2,7 +2,7 @@
 //! can be asked for.
 
 use super::english::{expand, is_additive};
-use super::text::split_name;
+use super::text::{one_person, split_name};
 use super::{ColumnValues, keys};
 use domain::{Column, FieldType, SourceSchema, Table};
 use jiff::civil::Date;
@@ -46,6 +46,9 @@ pub(crate) struct ColumnInfo {
     pub is_text: bool,
     /// Holds years as numbers (or text of four digits).
     pub is_year: bool,
+    pub nullable: bool,
+    /// A moment without a time of day.
+    pub is_day: bool,
     /// The last day in the data, where it is known.
     pub latest: Option<Date>,
     pub pii: bool,
@@ -188,6 +191,9 @@ fn written_out(name: &str) -> Vec<String> {
 }
 
 pub(crate) fn singular(word: &str) -> String {
+    if let Some(one) = one_person(word) {
+        return one;
+    }
     if let Some(stem) = word.strip_suffix("ies") {
         return format!("{stem}y");
     }
@@ -227,7 +233,19 @@ fn column_info(id: TableId, table: &Table, column: &Column, known: Option<&Colum
         || column.kind == FieldType::Uuid;
     let is_year =
         kind != ColumnKind::Time && words.iter().any(|w| w == "year" || w == "founded") && years(known, column);
-    ColumnInfo { table: id, name: column.name.clone(), words, kind, is_key, is_text, is_year, latest, pii: column.pii }
+    ColumnInfo {
+        table: id,
+        name: column.name.clone(),
+        words,
+        kind,
+        is_key,
+        is_text,
+        is_year,
+        nullable: column.nullable,
+        is_day: column.kind == FieldType::Date,
+        latest,
+        pii: column.pii,
+    }
 }
 
 fn kind(column: &Column, known: Option<&ColumnValues>) -> ColumnKind {

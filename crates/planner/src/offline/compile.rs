@@ -1,10 +1,12 @@
 //! A bound question to a plan: which rows, joined how, grouped by what.
 
+use super::best;
 use super::catalog::{Catalog, ColumnId, ColumnKind, TableId};
 use super::joins::{self, JoinTrouble, Step};
 use super::nest::{self, Semi};
 use super::output::{Names, Output, bucket, expr};
-use super::query::{BoundBy, BoundFilter, BoundKey, BoundOrder, Item, Query, Test, Trouble};
+use super::query::{BoundBy, BoundFilter, BoundKey, BoundOrder, Item, Query, Side, Test, Trouble};
+use super::relation;
 use super::sets;
 use super::shape::{Shape, settle, shape};
 use domain::plan::{AggregateFn, Condition, Direction, Expr, Join, JoinKind, JoinOn, OrderItem, SelectItem};
@@ -55,6 +57,9 @@ impl Joined {
 impl Compiler<'_> {
     /// One plan, or several combined where no single row can meet all conditions.
     pub fn plan(&self, query: &mut Query) -> Result<QueryPlan, Trouble> {
+        if best::is_asked(self.catalog, query) {
+            return best::plan(self, query);
+        }
         let shape = shape(self.catalog, query)?;
         let root = self.root(query, &shape).ok_or(Trouble::NothingAsked)?;
         match sets::split(self, query, &shape, root)? {
@@ -115,7 +120,7 @@ impl Compiler<'_> {
         }
         for filter in &query.filters {
             match &filter.test {
-                Test::Having(_, thing, ..) => tables.push(thing.table(self.catalog)),
+                Test::Having(_, thing, ..) | Test::HavingAgainst(thing, _) => tables.push(thing.table(self.catalog)),
                 Test::HavingRows(..) => tables.push(filter.table),
                 _ => {}
             }
@@ -131,6 +136,10 @@ impl Compiler<'_> {
         for item in &shape.items {
             output.item(item, shape)?;
         }
+        plan.filter = self.conditions(query, &names, joined, semis)?;
+        if let Some(relation) = &query.relation {
+            relation::apply(self, query, relation, &plan, &mut output)?;
+        }
         plan.order_by = self.orders(query, shape, &mut output)?;
         plan.having = self.having(query, &output)?;
         if shape.grouped {
@@ -143,8 +152,8 @@ impl Compiler<'_> {
         // Rows that are told apart by their key are different anyway.
         let keyed = |i: &Item| matches!(i, Item::Column(c) if self.catalog.table(joined.root).key == Some(*c));
         plan.distinct &= !(shape.items.iter().any(keyed) && joined.fan_out().is_none());
-        plan.filter = self.conditions(query, &names, joined, semis)?;
         plan.limit = query.limit;
+        plan.offset = query.offset;
         plan.select = output.select;
         self.break_ties(query, joined, &names, &mut plan);
         // Which of the rows that became one would the order go by?
@@ -213,8 +222,8 @@ impl Compiler<'_> {
         semis: &[Semi],
     ) -> Result<Option<Condition>, Trouble> {
         let mut all = Vec::new();
-        for filter in query.filters.iter().filter(|f| joined.contains(f.table)) {
-            if !matches!(filter.test, Test::Having(..) | Test::HavingRows(..) | Test::Related(_)) {
+        for filter in query.filters.iter().filter(|f| joined.contains(f.table) && f.side != Side::Share) {
+            if !filter.test.is_of_groups() && !matches!(filter.test, Test::Related(_)) {
                 all.push(self.condition(filter, names)?);
             }
         }
@@ -235,6 +244,10 @@ impl Compiler<'_> {
                 Test::Having(function, thing, op, value) => {
                     let left = output.aggregate(*function, *thing)?;
                     all.push(super::conditions::test(left, *op, value.clone()));
+                }
+                Test::HavingAgainst(thing, op) => {
+                    let left = output.aggregate(AggregateFn::Avg, *thing)?;
+                    all.push(super::conditions::against(self, left, *thing, *op, AggregateFn::Avg));
                 }
                 Test::HavingRows(op, n) => {
                     let n = Value::Int(i64::try_from(*n).unwrap_or(i64::MAX));
@@ -300,7 +313,11 @@ fn default_orders(shape: &Shape, output: &Output<'_>) -> Vec<OrderItem> {
     });
     let by = match moment {
         Some(moment) => output.select.iter().find(|i| i.expr == moment).map(|item| (item, Direction::Asc)),
-        None => output.select.iter().find(|i| matches!(i.expr, Expr::Aggregate(_))).map(|i| (i, Direction::Desc)),
+        None => output
+            .select
+            .iter()
+            .find(|i| matches!(i.expr, Expr::Aggregate(_) | Expr::Arithmetic(_)))
+            .map(|i| (i, Direction::Desc)),
     };
     let named = |(item, dir): (&SelectItem, Direction)| Some(OrderItem { expr: Expr::field(item.alias.clone()?), dir });
     by.and_then(named).into_iter().collect()

@@ -1,13 +1,14 @@
 //! Bound filters to conditions of a plan.
 
+use super::best;
 use super::catalog::{ColumnId, ColumnKind};
 use super::compile::{Compiler, Joined, aggregate, and};
 use super::draft::Thing;
 use super::output::{Names, expr};
 use super::query::{BoundFilter, Test, Trouble};
 use super::time::Range;
-use domain::Value;
-use domain::plan::{AggregateFn, Condition, Expr, Operand, Operator, SelectItem};
+use domain::plan::{AggregateFn, Condition, DatePart, Expr, Extract, Operand, Operator, SelectItem};
+use domain::{QueryPlan, Value};
 use jiff::civil::Date;
 
 pub(crate) fn test(left: Expr, op: Operator, value: Value) -> Condition {
@@ -23,14 +24,33 @@ pub(crate) fn condition(
     let column = filter.column.ok_or(Trouble::Unsupported("this condition here"));
     Ok(match &filter.test {
         Test::Compare(thing, op, values) => compare(expr(names, *thing), *op, values)?,
-        Test::Against(thing, op, function) => against(compiler, names, *thing, *op, *function),
+        Test::Against(thing, op, function) => against(compiler, expr(names, *thing), *thing, *op, *function),
+        Test::AgainstOwn(thing, op, function, column) => {
+            let left = expr(names, *thing);
+            let mut test = domain::plan::Test {
+                left,
+                op: *op,
+                right: Operand::Plan(Box::new(scalar(compiler, *thing, *function))),
+            };
+            if let Operand::Plan(plan) = &mut test.right {
+                best::tell_apart(
+                    plan,
+                    &[(
+                        compiler.catalog.table(filter.table).name.clone(),
+                        compiler.catalog.column(*column).name.clone(),
+                    )],
+                );
+            }
+            Condition::Test(test)
+        }
         Test::In { values, negated, .. } => one_of(names.field(column?), values, *negated),
         Test::Text { pattern, like, negated } => {
             let op = if *like { Operator::ILike } else { Operator::Equal };
             let test = test(names.field(column?), op, Value::Text(pattern.clone()));
             if *negated { Condition::Not(Box::new(test)) } else { test }
         }
-        Test::Time(range) => within(compiler, names, column?, *range)?,
+        Test::Time(range) => within(names, column?, *range)?,
+        Test::Weekday(days) => weekday(names, column?, days),
         Test::Flag(value) => test(names.field(column?), Operator::Equal, Value::Bool(*value)),
         Test::Missing { present: true } => Condition::IsNotNull(names.field(column?)),
         Test::Missing { present: false } => Condition::IsNull(names.field(column?)),
@@ -38,7 +58,7 @@ pub(crate) fn condition(
             let any = any.iter().map(|f| condition(compiler, f, names)).collect::<Result<Vec<_>, _>>()?;
             Condition::Or(any)
         }
-        Test::Having(..) | Test::HavingRows(..) | Test::Related(_) => {
+        Test::Having(..) | Test::HavingAgainst(..) | Test::HavingRows(..) | Test::Related(_) => {
             return Err(Trouble::Unsupported("this condition here"));
         }
     })
@@ -56,14 +76,25 @@ fn compare(left: Expr, op: Operator, values: &[Value]) -> Result<Condition, Trou
 }
 
 /// "above average": a scalar subplan over all rows of the measure's table.
-fn against(compiler: &Compiler<'_>, names: &Names<'_>, thing: Thing, op: Operator, function: AggregateFn) -> Condition {
+pub(crate) fn against(
+    compiler: &Compiler<'_>,
+    left: Expr,
+    thing: Thing,
+    op: Operator,
+    function: AggregateFn,
+) -> Condition {
+    let right = Operand::Plan(Box::new(scalar(compiler, thing, function)));
+    Condition::Test(domain::plan::Test { left, op, right })
+}
+
+/// An aggregate over all rows of the measure's table.
+fn scalar(compiler: &Compiler<'_>, thing: Thing, function: AggregateFn) -> QueryPlan {
     let table = thing.table(compiler.catalog);
     let alone = Joined { root: table, steps: Vec::new() };
     let mut plan = compiler.from(&alone);
     let inner = Names::new(compiler.catalog, &alone);
     plan.select = vec![SelectItem { expr: aggregate(function, Some(expr(&inner, thing))), alias: None }];
-    let right = Operand::Plan(Box::new(plan));
-    Condition::Test(domain::plan::Test { left: expr(names, thing), op, right })
+    plan
 }
 
 fn one_of(left: Expr, values: &[String], negated: bool) -> Condition {
@@ -77,9 +108,16 @@ fn one_of(left: Expr, values: &[String], negated: bool) -> Condition {
     }
 }
 
+fn weekday(names: &Names<'_>, column: ColumnId, days: &[i64]) -> Condition {
+    let part = Extract { part: DatePart::Weekday, of: Box::new(super::output::moment(names, column)) };
+    let days = days.iter().map(|d| Value::Int(*d)).collect();
+    let left = Expr::Extract(part);
+    Condition::Test(domain::plan::Test { left, op: Operator::In, right: Operand::List(days) })
+}
+
 /// From the first day up to but without the day after the last: right for dates and timestamps alike.
-fn within(compiler: &Compiler<'_>, names: &Names<'_>, column: ColumnId, range: Range) -> Result<Condition, Trouble> {
-    let info = compiler.catalog.column(column);
+pub(crate) fn within(names: &Names<'_>, column: ColumnId, range: Range) -> Result<Condition, Trouble> {
+    let info = names.catalog.column(column);
     let bound = |date: Date| match (info.is_year, info.kind) {
         (true, ColumnKind::Number) => Value::Int(date.year().into()),
         (true, _) => Value::Text(date.year().to_string()),

@@ -60,6 +60,14 @@ pub(crate) enum Cue {
     Continue,
     Instead,
     Also,
+    /// "percentage of": what follows is a part and the whole that it is a part of.
+    Share,
+    /// "by how many percent": a change is asked for in percent.
+    Percent,
+    /// "grow", "change": from one period to another.
+    Change,
+    /// "compare", "versus": one figure for each of the values named.
+    Compared,
     /// A word that turns a question into one that rows can't answer.
     Beyond,
 }
@@ -168,7 +176,7 @@ const PHRASES: &[(&str, Cue)] = &[
     ("different", Cue::Distinct), ("distinct", Cue::Distinct), ("unique", Cue::Distinct),
     ("not", Cue::Not), ("isn't", Cue::Not), ("aren't", Cue::Not), ("excluding", Cue::Not), ("except", Cue::Not),
     ("other than", Cue::Not), ("except for", Cue::Not), ("wasn't", Cue::Not), ("weren't", Cue::Not), ("exclude", Cue::Not),
-    ("is not", Cue::Not), ("are not", Cue::Not), ("was not", Cue::Not), ("were not", Cue::Not), ("apart from", Cue::Not),
+    ("is not", Cue::Not), ("are not", Cue::Not), ("was not", Cue::Not), ("were not", Cue::Not), ("apart from", Cue::Not), ("outside", Cue::Not), ("outside of", Cue::Not),
     ("without", Cue::Without), ("without any", Cue::Without), ("with no", Cue::Without), ("have no", Cue::Without), ("has no", Cue::Without),
     ("never", Cue::Without), ("have never", Cue::Without), ("has never", Cue::Without), ("had no", Cue::Without),
     ("do not have", Cue::Without), ("do not have any", Cue::Without), ("does not have", Cue::Without), ("does not have any", Cue::Without),
@@ -179,7 +187,7 @@ const PHRASES: &[(&str, Cue)] = &[
     ("have not had", Cue::Without), ("not any", Cue::Without), ("lacking", Cue::Without), ("missing", Cue::Without),
     ("both", Cue::Both), ("and", Cue::And), ("as well as", Cue::And), ("along with", Cue::And), ("plus", Cue::And),
     ("together with", Cue::And), ("or", Cue::Or), ("either", Cue::In), ("in total", Cue::In), ("in all", Cue::In), (",", Cue::Comma), ("of", Cue::Of),
-    ("in", Cue::In), ("for", Cue::In), ("on", Cue::In), ("at", Cue::In), ("during", Cue::In), ("within", Cue::In),
+    ("in", Cue::In), ("through", Cue::In), ("via", Cue::In), ("for", Cue::In), ("on", Cue::In), ("at", Cue::In), ("during", Cue::In), ("within", Cue::In),
     ("from", Cue::From), ("is", Cue::Is), ("are", Cue::Is), ("was", Cue::Is), ("were", Cue::Is), ("be", Cue::Is), ("as", Cue::Is),
     ("monthly", Cue::Bucket(DateUnit::Month)), ("month over month", Cue::Bucket(DateUnit::Month)),
     ("daily", Cue::Bucket(DateUnit::Day)), ("weekly", Cue::Bucket(DateUnit::Week)), ("hourly", Cue::Bucket(DateUnit::Hour)),
@@ -204,13 +212,32 @@ const PHRASES: &[(&str, Cue)] = &[
     ("why", Cue::Beyond), ("how come", Cue::Beyond), ("forecast", Cue::Beyond), ("predict", Cue::Beyond), ("prediction", Cue::Beyond),
     ("recommend", Cue::Beyond), ("should", Cue::Beyond), ("correlation", Cue::Beyond), ("correlate", Cue::Beyond), ("cause", Cue::Beyond),
     ("reason", Cue::Beyond), ("next year", Cue::Beyond), ("next month", Cue::Beyond), ("next quarter", Cue::Beyond), ("next week", Cue::Beyond),
-    ("tomorrow", Cue::Beyond), ("growth", Cue::Beyond), ("compared to", Cue::Beyond), ("versus", Cue::Beyond), ("vs", Cue::Beyond),
-    ("percentage", Cue::Beyond), ("percentage of", Cue::Beyond), ("share of", Cue::Beyond), ("share", Cue::Beyond), ("ratio", Cue::Beyond),
-    ("proportion", Cue::Beyond), ("proportion of", Cue::Beyond), ("difference", Cue::Beyond), ("difference between", Cue::Beyond),
+    ("tomorrow", Cue::Beyond), 
+    ("percentage of", Cue::Share), ("percentages of", Cue::Share), ("percent of", Cue::Share), ("share of", Cue::Share), ("% of", Cue::Share),
+    ("proportion of", Cue::Share), ("fraction of", Cue::Share), ("share", Cue::Beyond), ("ratio", Cue::Beyond), ("proportion", Cue::Beyond),
+    ("percentage", Cue::Percent), ("percent", Cue::Percent), ("by how many percent", Cue::Percent), ("how many percent", Cue::Percent),
+    ("by what percentage", Cue::Percent), ("by which percentage", Cue::Percent), ("by how much", Cue::HowMuch),
+    ("grow up", Cue::In), ("grew up", Cue::In), ("grow", Cue::Change), ("grew", Cue::Change), ("grown", Cue::Change), ("growth", Cue::Change), ("growth of", Cue::Change), ("growth in", Cue::Change),
+    ("increase", Cue::Change), ("increased", Cue::Change), ("increase in", Cue::Change), ("decrease", Cue::Change), ("decreased", Cue::Change),
+    ("change", Cue::Change), ("changed", Cue::Change), ("change in", Cue::Change), ("decline", Cue::Change), ("declined", Cue::Change),
+    ("compare", Cue::Compared), ("compared to", Cue::Compared), ("compared with", Cue::Compared), ("versus", Cue::Compared), ("vs", Cue::Compared),
+    ("vs.", Cue::Compared), ("difference", Cue::Beyond), ("difference between", Cue::Beyond),
     ("neither", Cue::Beyond), ("second", Cue::Beyond), ("third", Cue::Beyond), ("last", Cue::Beyond), ("running total", Cue::Beyond),
     ("cumulative", Cue::Beyond), ("previous", Cue::Beyond), ("delete", Cue::Beyond), ("drop", Cue::Beyond), ("update", Cue::Beyond),
     ("insert", Cue::Beyond), ("remove", Cue::Beyond),
 ];
+
+/// What a longer word says if one letter of it is wrong and only one of ours is meant.
+pub(crate) fn misspelt(lower: &str) -> Option<Cue> {
+    let near = |phrase: &str| {
+        !phrase.contains(' ')
+            && phrase.len() >= 6
+            && phrase.chars().next() == lower.chars().next()
+            && strsim::osa_distance(phrase, lower) == 1
+    };
+    let mut found = PHRASES.iter().filter(|(phrase, _)| near(phrase));
+    found.next().filter(|_| found.next().is_none()).map(|(_, cue)| *cue)
+}
 
 /// The longest phrase, in words.
 pub(crate) const MAX_WORDS: usize = 5;

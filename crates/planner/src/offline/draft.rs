@@ -2,7 +2,7 @@
 
 use super::catalog::{Catalog, ColumnId, TableId};
 use super::numbers::Number;
-use super::time::When;
+use super::time::{Period, When};
 use super::values::Owned;
 use domain::plan::{AggregateFn, DateUnit, Direction, Operator};
 
@@ -73,6 +73,8 @@ pub(crate) enum Asked {
     },
     /// Rows of a table with all their columns.
     Whole(TableId),
+    /// "which month": the period that the rows fall into.
+    Period(DateUnit),
     CountRows(TableId),
     /// "and how many there are": of the rows that are asked for.
     CountThem,
@@ -125,6 +127,8 @@ pub(crate) enum Bound {
     Range(Number, Number),
     /// The average (or another aggregate) over all rows.
     Aggregate(AggregateFn),
+    /// The same over the rows that share this column's value.
+    OwnGroup(AggregateFn, Noun),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -134,6 +138,17 @@ pub(crate) enum Left {
     Measured(&'static [&'static str]),
     /// An amount of money of the subject: "orders over $1,000".
     Money,
+}
+
+/// A figure that says how two figures relate.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Relation {
+    /// In percent of the whole: what the conditions of the part leave of it, or each group.
+    Share,
+    /// From one period to another.
+    Change { from: Period, to: Period, percent: bool },
+    /// So much for each unit of another measure: "kWh per square metre".
+    Per(Noun),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -163,6 +178,12 @@ pub(crate) enum Filter {
     },
     Time {
         when: When,
+        column: Option<Noun>,
+        near: Option<TableId>,
+    },
+    /// Days of the week, 1 (Monday) to 7.
+    Weekday {
+        days: Vec<i64>,
         column: Option<Noun>,
         near: Option<TableId>,
     },
@@ -196,13 +217,21 @@ pub(crate) struct Draft {
     /// What the rows are about.
     pub subject: Option<TableId>,
     pub keys: Vec<Key>,
+    /// "in each region", said so: what is asked for is asked of each.
+    pub each: bool,
     pub filters: Vec<Filter>,
     /// "both": conditions that no single row meets must follow.
     pub both: bool,
     /// From this one on, the conditions are of rows that there must not be: "but not in 2010".
     pub except: Option<usize>,
+    /// What is asked for is set in relation to something.
+    pub relation: Option<Relation>,
+    /// From this one on, the conditions (other than periods) are of the part whose share is asked for.
+    pub part: Option<usize>,
     pub orders: Vec<Order>,
     pub limit: Option<u64>,
+    /// How many of a ranking come before: one for "the second highest".
+    pub offset: Option<u64>,
     /// The moment that periods and buckets are about, where the question names it.
     pub moment: Option<Noun>,
     /// "top 5", "best": ranked, and the question does not say by what.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 /// Words that carry no condition of their own.
 const STOP: &str = "\
-    a about across actually all along also altogether am an any are as associated at available be been being \
+    a about across actually all along also altogether am an any anybody anyone anything are as associated at available be been being \
     between both calculate can certain compute corresponding could currently data database dataset determine did \
     display do does down during each entire ever every exactly exist existing exists find following for from get give \
     given had happen happened has have having he her here hers him his i identify if in into is it \
@@ -19,13 +19,13 @@ const STOP: &str = "\
 /// Verbs that only tie things together which the question names anyway: "orders placed by customers".
 const LINKING: &str = "\
     account accounted affiliated appear appears assigned attend attended attending based belong belonging \
-    belongs bought bring brought buy buys called came come comes contain containing contains correspond directed \
+    belongs bought bring brings brought buy buys called came come comes contain containing contains correspond directed \
     earn earned earns enrolled entitled generate generated go going got handled held hold holds include included includes \
     including involve involved involving listed live lived lives living located made make makes named occur \
     occurred offered ordered own owned owning owns participate participated participating place placed places \
     play played plays posted produce produced produces provided purchased receive received registered released \
     sell sells situated sold stored submitted taught teach teaches titled use used uses using went work worked working \
-    works write written wrote";
+    works worth write written wrote";
 
 /// Stems of verbs for a change of state: where the data does not know them, leaving them out would
 /// answer another question ("orders cancelled in Germany").

@@ -43,6 +43,7 @@ fn explained(index: &Index, span: &Span) -> ExplainedSpan {
         Meaning::Value(o, w) => (format!("value `{}` of {}", o.value, column(o.column)), *w),
         Meaning::Literal(_) => ("quoted text".to_owned(), 1.0),
         Meaning::Number(n) => (format!("number {}", n.value), 1.0),
+        Meaning::Weekdays(_) => ("days of the week".to_owned(), 1.0),
         Meaning::Time(_) => ("period".to_owned(), 1.0),
         Meaning::Unit(u) => (format!("unit {}", super::output::unit_name(*u)), 1.0),
         Meaning::Cue(cue) => (format!("{cue:?}").to_lowercase(), 1.0),

@@ -44,6 +44,7 @@ fn merge(before: Read, new: Read) -> Read {
         ask_again(&mut draft, change.asked);
     }
     draft.subject = draft.subject.or(change.subject);
+    draft.each |= change.each;
     if !change.keys.is_empty() {
         if change.adds {
             draft.keys.extend(change.keys);
@@ -65,6 +66,7 @@ fn merge(before: Read, new: Read) -> Read {
         }
     }
     draft.limit = change.limit.or(draft.limit);
+    draft.offset = change.offset.or(draft.offset);
     draft.distinct |= change.distinct;
     draft.unexplained = change.unexplained;
     draft.beyond = change.beyond;

@@ -77,6 +77,9 @@ impl Lexicon {
                 }
                 lexicon.add_without_table(&info.words, words, target);
                 lexicon.add_synonyms(&meta.synonyms, target);
+                if catalog.table(id).display.as_slice() == [*column] {
+                    lexicon.add_called(&meta.synonyms, Target::Table(id));
+                }
                 lexicon.add_description(&meta.description, target);
             }
         }
@@ -246,7 +249,20 @@ impl Lexicon {
 
     fn add_synonyms(&mut self, synonyms: &[String], target: Target) {
         for synonym in synonyms {
-            self.add(&split_name(synonym), target, weight::CONTRACT);
+            let words = split_name(synonym);
+            if let [only] = words.as_slice() {
+                self.words.push((singular(only), stem(only)));
+            }
+            self.add(&words, target, weight::CONTRACT);
+        }
+    }
+
+    /// What a row is called by stands for the row: an `account` that is also a client makes accounts clients.
+    fn add_called(&mut self, synonyms: &[String], table: Target) {
+        let is_label =
+            |s: &&String| !split_name(s).last().is_some_and(|w| ["name", "title", "label"].contains(&w.as_str()));
+        for synonym in synonyms.iter().filter(is_label) {
+            self.add(&split_name(synonym), table, weight::CONTRACT);
         }
     }
 

@@ -12,6 +12,7 @@
 //!    [`answer`] what came of it.
 
 mod answer;
+mod best;
 mod bind;
 mod catalog;
 mod clarify;
@@ -34,6 +35,7 @@ mod output;
 mod query;
 mod reading;
 mod refuse;
+mod relation;
 mod relations;
 mod sets;
 mod shape;

@@ -35,7 +35,13 @@ pub(crate) fn place(compiler: &Compiler<'_>, query: &Query, joined: &mut Joined)
     }
     for filter in &query.filters {
         match &filter.test {
-            Test::Having(..) | Test::HavingRows(..) => {}
+            test if test.is_of_groups() => {}
+            test if filter.side == Side::Share => {
+                let nested = matches!(test, Test::Related(_));
+                if nested || !joined.contains(filter.table) && reach(compiler, filter.table, joined)?.is_some() {
+                    return Err(Trouble::Unsupported("a share by what each row has several of"));
+                }
+            }
             Test::Related(related) => place_related(compiler, related, joined, &mut semis)?,
             _ if joined.contains(filter.table) => {}
             _ if behind_named(compiler, query, filter, &mut semis) => {}

@@ -9,11 +9,13 @@ pub(crate) struct Number {
     pub value: f64,
     pub money: bool,
     pub percent: bool,
+    /// Cut short, as people do with amounts: `50k`.
+    pub short: bool,
 }
 
 impl Number {
     pub fn plain(value: f64) -> Self {
-        Self { value, money: false, percent: false }
+        Self { value, money: false, percent: false, short: false }
     }
 
     /// A whole number small enough to be a count of rows.
@@ -51,6 +53,20 @@ pub(crate) fn read(tokens: &[Token]) -> Option<(Number, usize)> {
     Some((number, taken))
 }
 
+/// What a unit measures, by the words that columns have for it.
+pub(crate) fn measured_in(unit: &str) -> Option<&'static [&'static str]> {
+    match unit {
+        "m2" | "sqm" | "hectares" | "acres" => Some(&["area", "size"]),
+        "degrees" | "degree" | "celsius" | "fahrenheit" | "°c" | "°f" => Some(&["temperature"]),
+        "kg" | "kilograms" | "kilos" | "grams" | "tons" | "tonnes" | "lbs" => Some(&["weight", "mass"]),
+        "km" | "kilometers" | "kilometres" | "miles" => Some(&["distance", "length", "range"]),
+        "meters" | "metres" | "feet" | "cm" | "inches" => Some(&["height", "length", "depth", "width"]),
+        "seconds" | "minutes" | "hours" => Some(&["duration", "time", "length"]),
+        "mph" | "kmh" => Some(&["speed"]),
+        _ => None,
+    }
+}
+
 fn scale(word: &str) -> f64 {
     match word {
         "hundred" => 1e2,
@@ -73,7 +89,8 @@ fn parse(lower: &str) -> Option<Number> {
         return None;
     }
     let value: f64 = digits.replace(',', "").parse().ok()?;
-    Some(Number { value: sign * value * scale(suffix), money, percent })
+    let short = scale(suffix) > 1.0;
+    Some(Number { value: sign * value * scale(suffix), money, percent, short })
 }
 
 /// `1,000` is a thousand; `1,0` is not a number that we know how to read.

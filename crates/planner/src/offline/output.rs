@@ -55,10 +55,13 @@ pub(crate) fn expr(names: &Names<'_>, thing: Thing) -> Expr {
 
 /// The start of the period that a moment is in.
 pub(crate) fn bucket(unit: DateUnit, names: &Names<'_>, column: ColumnId) -> Expr {
+    Expr::DateTrunc(DateTrunc { unit, of: Box::new(moment(names, column)) })
+}
+
+/// A column of moments, also where they are kept as text.
+pub(crate) fn moment(names: &Names<'_>, column: ColumnId) -> Expr {
     let field = names.field(column);
-    let moment = names.is_text(column, ColumnKind::Time);
-    let of = if moment { Expr::Moment(Box::new(field)) } else { field };
-    Expr::DateTrunc(DateTrunc { unit, of: Box::new(of) })
+    if names.is_text(column, ColumnKind::Time) { Expr::Moment(Box::new(field)) } else { field }
 }
 
 /// Collects what is selected, each under a name of its own.
@@ -112,6 +115,10 @@ impl<'a> Output<'a> {
         let points =
             |e: &Edge| e.many == info.table && e.one == table && e.on.iter().any(|(many, _)| *many == info.name);
         info.table == table || self.names.catalog.edges.iter().any(points)
+    }
+
+    pub fn is_root(&self, table: TableId) -> bool {
+        table == self.joined.root
     }
 
     fn entity_key(&self, table: TableId) -> Option<Expr> {

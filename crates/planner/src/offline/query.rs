@@ -48,13 +48,25 @@ pub(crate) struct BoundOrder {
     pub shown: bool,
 }
 
+/// How the figure that is asked for relates to another.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum BoundRelation {
+    Share,
+    Change { column: ColumnId, from: Range, to: Range, percent: bool },
+    Per(Thing),
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Test {
     /// With one value, or two for `Between`.
     Compare(Thing, Operator, Vec<Value>),
     /// With an aggregate over all rows.
     Against(Thing, Operator, AggregateFn),
+    /// With an aggregate over the rows that share a column's value.
+    AgainstOwn(Thing, Operator, AggregateFn, ColumnId),
     Having(AggregateFn, Thing, Operator, Value),
+    /// Groups whose average lies so to the average over all rows.
+    HavingAgainst(Thing, Operator),
     /// Groups by how many rows of the table they have.
     HavingRows(Operator, u64),
     In {
@@ -69,6 +81,8 @@ pub(crate) enum Test {
         negated: bool,
     },
     Time(Range),
+    /// Days of the week, 1 (Monday) to 7.
+    Weekday(Vec<i64>),
     Flag(bool),
     /// Any of these, all about one table.
     Either(Vec<BoundFilter>),
@@ -76,6 +90,13 @@ pub(crate) enum Test {
         present: bool,
     },
     Related(RelatedRows),
+}
+
+impl Test {
+    /// Whether it is true or false of groups rather than of rows.
+    pub fn is_of_groups(&self) -> bool {
+        matches!(self, Self::Having(..) | Self::HavingAgainst(..) | Self::HavingRows(..))
+    }
 }
 
 /// Rows of another table that belong to the subject: some, none, or so many.
@@ -106,6 +127,8 @@ pub(crate) enum Side {
     Part(usize),
     /// Of rows that there must not be: "but not in 2010".
     Except,
+    /// Of the part whose share is asked for.
+    Share,
 }
 
 impl BoundFilter {
@@ -119,11 +142,15 @@ pub(crate) struct Query {
     pub subject: Option<TableId>,
     pub items: Vec<Item>,
     pub keys: Vec<BoundKey>,
+    /// What is asked for is asked of each group by itself.
+    pub each: bool,
     pub filters: Vec<BoundFilter>,
     /// The question says "both": there must be conditions of different rows.
     pub both: bool,
+    pub relation: Option<BoundRelation>,
     pub orders: Vec<BoundOrder>,
     pub limit: Option<u64>,
+    pub offset: Option<u64>,
     pub distinct: bool,
     /// The choice that was closest: a phrase, what it might have meant as well, and by how much less.
     pub rival: Option<(String, Thing, f32)>,

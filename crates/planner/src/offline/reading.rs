@@ -3,7 +3,7 @@
 use super::catalog::{Catalog, ColumnId, TableId};
 use super::draft::Thing;
 use super::output::{function_word, unit_name};
-use super::query::{BoundBy, BoundFilter, BoundKey, BoundOrder, Item, Query, Side, Test};
+use super::query::{BoundBy, BoundFilter, BoundKey, BoundOrder, BoundRelation, Item, Query, Side, Test};
 use super::time;
 use domain::Value;
 use domain::plan::{AggregateFn, Direction, Operator};
@@ -12,21 +12,38 @@ use domain::plan::{AggregateFn, Direction, Operator};
 pub(crate) fn in_words(catalog: &Catalog, query: &Query) -> String {
     let reader = Reader { catalog, about: query.measured(catalog).or(query.subject) };
     let mut text = list(&query.items.iter().map(|i| reader.item(i, query)).collect::<Vec<_>>());
+    text = match &query.relation {
+        None => text,
+        Some(BoundRelation::Share) => format!("percentage of the {text}"),
+        Some(BoundRelation::Change { from, to, percent, .. }) => {
+            let unit = if *percent { " in percent" } else { "" };
+            let (from, to) = (time::in_words(*from), time::in_words(*to));
+            format!("change{unit} of the {text} {} to {}", from.replacen("in ", "from ", 1), to.replacen("in ", "", 1))
+        }
+        Some(BoundRelation::Per(thing)) => format!("{text} per unit of {}", reader.thing(*thing)),
+    };
     if query.distinct {
         text = format!("different {text}");
     }
     if !query.keys.is_empty() {
-        text += " per ";
+        text += if query.items.is_empty() { "" } else { " per " };
         text += &list(&query.keys.iter().map(|k| reader.key(k)).collect::<Vec<_>>());
     }
     let (mut with, mut side) = (false, Side::Common);
-    for filter in &query.filters {
+    // That a region which is asked for is one goes without saying; the periods of a change are said.
+    let plain = |f: &&BoundFilter| {
+        let asked = |c: ColumnId| query.items.contains(&Item::Column(c));
+        let changed = matches!(query.relation, Some(BoundRelation::Change { .. })) && matches!(f.test, Test::Either(_));
+        !(changed || f.test == Test::Missing { present: true } && f.column.is_some_and(asked))
+    };
+    for filter in query.filters.iter().filter(plain) {
         let words = reader.filter(filter);
         if filter.side != side {
             text += match filter.side {
                 Side::Common | Side::Part(0) => "",
                 Side::Part(_) => " and also",
                 Side::Except => " but not",
+                Side::Share => " that belongs to those",
             };
             (side, with) = (filter.side, false);
         }
@@ -37,7 +54,7 @@ pub(crate) fn in_words(catalog: &Catalog, query: &Query) -> String {
         with |= words.starts_with("with ");
     }
     for order in &query.orders {
-        text += &reader.order(order, query.limit);
+        text += &reader.order(order, query);
     }
     if let (Some(limit), true) = (query.limit, query.orders.is_empty()) {
         text += &format!(", the first {limit}");
@@ -126,8 +143,15 @@ impl Reader<'_> {
             Test::Against(thing, op, function) => {
                 format!("with {} {} the {}", self.thing(*thing), operator(*op), function_word(*function))
             }
+            Test::AgainstOwn(thing, op, function, column) => {
+                let (word, own) = (function_word(*function), self.column(*column));
+                format!("with {} {} the {word} of the same {own}", self.thing(*thing), operator(*op))
+            }
             Test::Having(function, thing, op, number) => {
                 format!("with {} {} {}", self.aggregate(*function, *thing), operator(*op), value(number))
+            }
+            Test::HavingAgainst(thing, op) => {
+                format!("with {} {} that of all", self.aggregate(AggregateFn::Avg, *thing), operator(*op))
             }
             Test::HavingRows(op, n) => format!("with {} {n} {}", operator(*op), self.table(filter.table)),
             Test::In { values, negated, all } => {
@@ -139,6 +163,11 @@ impl Reader<'_> {
                 format!("with {column} {}{verb} `{pattern}`", if *negated { "not " } else { "" })
             }
             Test::Time(range) => format!("with {column} {}", time::in_words(*range)),
+            Test::Weekday(days) => {
+                let names = ["Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays"];
+                let name = |d: &i64| usize::try_from(d - 1).ok().and_then(|at| names.get(at)).copied();
+                format!("with {column} on {}", days.iter().filter_map(name).collect::<Vec<_>>().join(" or "))
+            }
             Test::Flag(value) => format!("that are {}{column}", if *value { "" } else { "not " }),
             Test::Missing { present } => format!("{} {column}", if *present { "with a" } else { "without" }),
             Test::Either(any) => any.iter().map(|f| self.filter(f)).collect::<Vec<_>>().join(" or "),
@@ -151,7 +180,7 @@ impl Reader<'_> {
         }
     }
 
-    fn order(&self, order: &BoundOrder, limit: Option<u64>) -> String {
+    fn order(&self, order: &BoundOrder, query: &Query) -> String {
         let by = match &order.by {
             BoundBy::Thing(thing) => self.thing(*thing),
             BoundBy::Aggregate(function, thing) => self.aggregate(*function, *thing),
@@ -164,8 +193,11 @@ impl Reader<'_> {
             Direction::Desc => ("highest", "largest first"),
             Direction::Asc => ("lowest", "smallest first"),
         };
-        match limit {
-            Some(1) => format!(", the one with the {end} {by}"),
+        match query.limit {
+            Some(1) => match query.offset {
+                Some(before) => format!(", number {} of those with the {end} {by}", before + 1),
+                None => format!(", the one with the {end} {by}"),
+            },
             Some(n) => format!(", the {n} with the {end} {by}"),
             None => format!(", sorted by {by}, {first}"),
         }

@@ -27,6 +27,15 @@ pub(crate) fn split(
     shape: &Shape,
     root: TableId,
 ) -> Result<Option<Vec<Part>>, Trouble> {
+    if query.filters.iter().any(|f| f.side == Side::Share) {
+        // "the share of chat and phone": of either.
+        for filter in &mut query.filters {
+            if let Test::In { all, .. } = &mut filter.test {
+                *all = false;
+            }
+        }
+        return Ok(None);
+    }
     let mut filters = Vec::new();
     let unique = shape.items.iter().all(|item| is_one_row(compiler, item, query));
     for filter in &query.filters {

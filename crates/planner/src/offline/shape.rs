@@ -19,10 +19,18 @@ pub(crate) fn shape(catalog: &Catalog, query: &Query) -> Result<Shape, Trouble> 
     let mut items = query.items.clone();
     let mut keys = query.keys.clone();
     let measured = measured(catalog, query);
-    if !items.iter().any(Item::is_aggregate) && !keys.is_empty() {
+    let ranked = query.orders.iter().any(|o| is_grouped_order(catalog, query, &o.by));
+    // "which month had the most orders": the keys are all that is asked for.
+    let keys_asked = items.is_empty() && ranked;
+    if !items.iter().any(Item::is_aggregate) && !keys.is_empty() && !keys_asked {
         listing_per_key(catalog, &mut items, &mut keys)?;
     }
     let each_alone = |k: &BoundKey| matches!(k, BoundKey::Entity(t) if Some(*t) == measured);
+    // "average units per order line, by tier": of a row on its own, an average is what the row holds.
+    let settles = |i: &Item| matches!(i, Item::Aggregate(AggregateFn::Avg | AggregateFn::Median, _));
+    if keys.len() > 1 && items.iter().all(settles) {
+        keys.retain(|k| !each_alone(k));
+    }
     if keys.iter().any(each_alone) {
         return Err(Trouble::Unsupported("summing up each row on its own"));
     }
@@ -31,14 +39,13 @@ pub(crate) fn shape(catalog: &Catalog, query: &Query) -> Result<Shape, Trouble> 
     if both_ends {
         return Err(Trouble::Unsupported("both ends of one order"));
     }
-    let having = query.filters.iter().any(|f| matches!(f.test, Test::Having(..) | Test::HavingRows(..)));
+    let having = query.filters.iter().any(|f| f.test.is_of_groups());
     let aggregates = items.iter().any(Item::is_aggregate);
     let plain = items.iter().any(|i| !i.is_aggregate());
-    let ranked = query.orders.iter().any(|o| is_grouped_order(catalog, query, &o.by));
     if !ranked && !aggregates {
         ranks_what_is_asked(catalog, query)?;
     }
-    let grouped = !keys.is_empty() && aggregates || (plain && (aggregates || ranked || having));
+    let grouped = !keys.is_empty() && (aggregates || keys_asked) || (plain && (aggregates || ranked || having));
     let counted = items.iter().find_map(|i| if let Item::Count(t) = i { Some(*t) } else { None });
     let measured = measured.or(counted);
     Ok(Shape { items, keys, grouped, measured: measured.filter(|_| grouped || aggregates) })
@@ -127,7 +134,8 @@ fn is_grouped_order(catalog: &Catalog, query: &Query, by: &BoundBy) -> bool {
                 }
                 _ => true,
             };
-            query.limit.is_some() && thing.is_additive(catalog) && !query.items.iter().all(per_row)
+            let keys_asked = query.items.is_empty() && !query.keys.is_empty();
+            query.limit.is_some() && thing.is_additive(catalog) && (keys_asked || !query.items.iter().all(per_row))
         }
     }
 }

@@ -26,6 +26,8 @@ pub(crate) enum Meaning {
     Literal(String),
     Number(Number),
     Time(When),
+    /// Days of the week, 1 (Monday) to 7.
+    Weekdays(Vec<i64>),
     Unit(DateUnit),
     Cue(Cue),
     /// "cheapest": the end of an order by one of these measures.
@@ -66,6 +68,9 @@ impl Span {
     }
     pub fn time(&self) -> Option<&When> {
         self.meanings.iter().find_map(|m| if let Meaning::Time(t) = m { Some(t) } else { None })
+    }
+    pub fn weekdays(&self) -> Option<&[i64]> {
+        self.meanings.iter().find_map(|m| if let Meaning::Weekdays(d) = m { Some(d.as_slice()) } else { None })
     }
     pub fn unit(&self) -> Option<DateUnit> {
         self.meanings.iter().find_map(|m| if let Meaning::Unit(u) = m { Some(*u) } else { None })
@@ -187,10 +192,15 @@ fn span(start: usize, end: usize, words: &[Token], meanings: Vec<Meaning>) -> Sp
 /// A number behind "in", "since", "for" … may be a year.
 fn year_expected(tokens: &[Token], start: usize) -> bool {
     let before = start.checked_sub(1).and_then(|at| tokens.get(at)).map(|t| t.lower.as_str()).unwrap_or("in");
-    let asks =
-        ["in", "for", "during", "of", "about", "year", "by", "only", "and", "or", "to", "on", "month", "within", ","];
+    let asks = [
+        "in", "for", "during", "of", "about", "year", "by", "only", "and", "or", "to", "on", "month", "within", ",",
+        "vs", "versus",
+    ];
+    let compared = tokens.get(start + 1).is_some_and(|t| matches!(t.lower.as_str(), "vs" | "versus" | "compared"));
     let ends = tokens.len() == start + 1;
-    asks.contains(&before) || (ends && !matches!(before, "than" | "over" | "above" | "below" | "under" | "is"))
+    compared
+        || asks.contains(&before)
+        || (ends && !matches!(before, "than" | "over" | "above" | "below" | "under" | "is"))
 }
 
 fn meanings_of(index: &Index, tokens: &[Token], start: usize, words: &[Token]) -> Vec<(Meaning, f32)> {
@@ -223,6 +233,9 @@ fn single(token: &Token, found: &mut Vec<(Meaning, f32)>) {
         _ if token.text == "US" => {}
         _ if is_stop(&token.lower) || is_linking(&token.lower) => found.push((Meaning::Stop, 0.3)),
         _ => {}
+    }
+    if let Some(days) = time_words::weekdays(&token.lower) {
+        found.push((Meaning::Weekdays(days), 0.9));
     }
     if let Some(unit) = time_words::unit(&token.lower).filter(|_| !token.lower.ends_with("ly")) {
         found.push((Meaning::Unit(unit), 0.8));
@@ -380,6 +393,12 @@ fn last_resort(index: &Index, start: usize, words: &[Token]) -> (Span, f32) {
             let named = same.flat_map(|(other, _)| index.values.exact(other).iter().cloned());
             meanings.extend(named.map(|owned| Meaning::Value(owned, weight::RELATED)));
         }
+    }
+    if let ([only], true) = (words, meanings.is_empty())
+        && only.shape == Shape::Word
+        && !relations::is_word(&only.lower)
+    {
+        meanings.extend(cues::misspelt(&only.lower).map(Meaning::Cue));
     }
     if meanings.is_empty() {
         let verb = words.iter().all(|t| t.shape == Shape::Word && is_verb(&t.lower) && !is_change(&t.stem));

@@ -145,11 +145,19 @@ fn word(chars: &[char], start: usize, tokens: &mut Vec<Token>) -> usize {
     end
 }
 
+/// "salespeople" are several of a salesperson.
+pub(crate) fn one_person(lower: &str) -> Option<String> {
+    lower.strip_suffix("people").filter(|before| before.len() > 2).map(|before| format!("{before}person"))
+}
+
 /// The root that inflected forms of an English word share.
 pub(crate) fn stem(lower: &str) -> String {
     // "lenses" are several of a lens, not of a lense.
     if let Some(bare) = lower.strip_suffix("es").filter(|b| b.ends_with("ns")) {
         return stem(bare);
+    }
+    if let Some(one) = one_person(lower) {
+        return stem(&one);
     }
     Stemmer::create(Algorithm::English).stem(lower).into_owned()
 }
@@ -174,7 +182,20 @@ pub(crate) fn split_name(name: &str) -> Vec<String> {
     if !word.is_empty() {
         words.push(word);
     }
+    rejoin_units(&mut words);
     words
+}
+
+/// Square and cubic metres are one word: `floor_area_m2`.
+fn rejoin_units(words: &mut Vec<String>) {
+    let unit =
+        |pair: &[String]| matches!(pair, [a, b] if ["m", "km", "cm"].contains(&a.as_str()) && (b == "2" || b == "3"));
+    while let Some(at) = words.windows(2).position(unit) {
+        let power = words.remove(at + 1);
+        if let Some(word) = words.get_mut(at) {
+            word.push_str(&power);
+        }
+    }
 }
 
 /// A value as the index keys it: its lowercase words, one space apart.

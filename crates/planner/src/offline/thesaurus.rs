@@ -58,6 +58,8 @@ const PHRASES: &[&[&str]] = &[
     &["last name", "surname", "family name", "second name"],
     &["birth date", "birthday", "birthdate", "date of birth", "day of birth", "dob"],
     &["phone", "phone number", "telephone", "telephone number", "mobile number", "cellphone", "cell phone", "mobile"],
+    &["m2", "square metre", "square meter", "sqm"],
+    &["m3", "cubic metre", "cubic meter"],
     &["zip code", "zip", "postal code", "postcode", "post code"],
     &["email", "email address", "mail address", "e mail", "mail"],
 ];

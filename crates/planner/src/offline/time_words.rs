@@ -161,6 +161,17 @@ fn relative(words: &[&str], tokens: &[Token]) -> Option<(Period, usize)> {
     }
 }
 
+/// The days of the week that a word names, 1 (Monday) to 7.
+pub(crate) fn weekdays(word: &str) -> Option<Vec<i64>> {
+    const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+    let word = word.strip_suffix('s').unwrap_or(word);
+    match word {
+        "weekend" => Some(vec![6, 7]),
+        "weekday" => Some((1..=5).collect()),
+        _ => DAYS.iter().position(|d| *d == word).and_then(|at| i64::try_from(at + 1).ok()).map(|day| vec![day]),
+    }
+}
+
 /// The calendar unit that a word names.
 pub(crate) fn unit(word: &str) -> Option<DateUnit> {
     match word {

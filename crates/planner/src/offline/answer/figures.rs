@@ -34,6 +34,9 @@ pub(super) fn figure(value: &Value) -> Option<f64> {
 pub(super) fn cell(value: &Value, column: &ResultColumn) -> String {
     match value {
         Value::Null => "(none)".to_owned(),
+        _ if column.name.ends_with("_percent") && figure(value).is_some() => {
+            format!("{} %", number(figure(value).unwrap_or_default()))
+        }
         Value::String(text) if column.kind.is_numeric() => figure(value).map_or_else(|| text.clone(), number),
         Value::String(text) => moment(text),
         Value::Number(n) if is_label(column) => n.to_string(),

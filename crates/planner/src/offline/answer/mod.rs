@@ -111,7 +111,7 @@ fn point(columns: &[ResultColumn], row: &[Value], measure: usize) -> Option<(Str
 }
 
 fn is_summed_up(plan: Option<&QueryPlan>) -> bool {
-    plan.is_some_and(|p| p.select.iter().any(|s| matches!(s.expr, Expr::Aggregate(_))))
+    plan.is_some_and(|p| p.select.iter().any(|s| matches!(s.expr, Expr::Aggregate(_) | Expr::Arithmetic(_))))
 }
 
 /// The unit of time that the rows are in the order of, when they are by time alone.

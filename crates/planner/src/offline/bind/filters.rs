@@ -4,98 +4,117 @@ use super::Binder;
 use crate::offline::catalog::{Catalog, ColumnId, ColumnKind, TableId};
 use crate::offline::draft::{Bound, Filter, Left, Noun, Thing};
 use crate::offline::query::{BoundBy, BoundFilter, Query, RelatedRows, Side, Test, Trouble};
+use crate::offline::time::When;
 use crate::offline::values::Owned;
-use domain::plan::Operator;
+use domain::plan::{AggregateFn, Operator};
 
 impl Binder<'_> {
     pub(super) fn filter(&mut self, filter: &Filter, query: &Query) -> Result<BoundFilter, Trouble> {
-        let catalog = self.catalog();
-        Ok(match filter {
-            Filter::Compare { left, op, bound, text } => self.compare(left, *op, bound, text, query)?,
+        match filter {
+            Filter::Compare { left, op, bound, text } => self.compare(left, *op, bound, text, query),
             Filter::Values { options, column, negated, text, near, all } => {
                 let mut filter = self.values(options, column.as_ref(), *negated, text, *near)?;
                 if let Test::In { all: every, negated: false, .. } = &mut filter.test {
                     *every = *all;
                 }
-                filter
+                Ok(filter)
             }
             Filter::Text { column, pattern, like, negated } => {
-                let thing = self.thing(column, |_, _| true)?;
-                let column = thing.column().ok_or_else(|| Trouble::Unbound(pattern.clone()))?;
-                BoundFilter::of(
-                    self.catalog(),
-                    column,
-                    Test::Text { pattern: pattern.clone(), like: *like, negated: *negated },
-                )
+                let test = Test::Text { pattern: pattern.clone(), like: *like, negated: *negated };
+                self.of_column(column, test)
             }
-            Filter::Time { when, column, near } => {
-                let column = match column {
-                    Some(noun) => self.thing(noun, |_, _| true)?.column(),
-                    None => None,
-                };
-                // A sum happens when what is summed up does; rows that are counted may be told by others.
-                let timed = near.filter(|t| !catalog.time_columns(*t).is_empty());
-                let near = query.summed(catalog).or(timed).or(query.measured(catalog)).or(self.draft.subject);
-                let column = self.time_column(near, column, "date", when.is_years())?;
-                let range = self.range(when, column)?;
-                BoundFilter::of(self.catalog(), column, Test::Time(range))
+            Filter::Time { when, column, near } => self.period(when, column.as_ref(), *near, query),
+            Filter::Weekday { days, column, near } => {
+                let column = self.moment(column.as_ref(), *near, query, false)?;
+                Ok(BoundFilter::of(self.catalog(), column, Test::Weekday(days.clone())))
             }
-            Filter::Flag { column, value } => {
-                let flag = |catalog: &Catalog, t: Thing| {
-                    t.column().is_some_and(|c| catalog.column(c).kind == ColumnKind::Flag)
-                };
-                let thing = self.thing(column, flag)?;
-                let column = thing.column().ok_or_else(|| Trouble::Unbound(column.text.clone()))?;
-                BoundFilter::of(self.catalog(), column, Test::Flag(*value))
-            }
-            Filter::Missing { column, present } => {
-                let thing = self.thing(column, |_, _| true)?;
-                let column = thing.column().ok_or_else(|| Trouble::Unbound(column.text.clone()))?;
-                let no =
-                    ["no", "none", "n"].iter().flat_map(|no| self.index.values.exact(no)).find(|o| o.column == column);
-                let test = match no {
-                    Some(no) => Test::In { values: vec![no.value.clone()], negated: *present, all: false },
-                    None => Test::Missing { present: *present },
-                };
-                let filter = BoundFilter::of(self.catalog(), column, test);
-                match self.draft.subject.filter(|s| *s != filter.table && !*present) {
-                    // "parties without delegates": none of their rows has one, not: one of them has none.
-                    Some(_) => {
-                        let table = filter.table;
-                        let inner = vec![BoundFilter { test: Test::Missing { present: true }, ..filter }];
-                        let related = RelatedRows { table, negated: true, count: None, inner };
-                        BoundFilter { table, test: Test::Related(related), column: None, side: Side::Common }
-                    }
-                    None => filter,
-                }
-            }
-            Filter::Either(alternatives) => {
-                let bound = alternatives.iter().map(|f| self.filter(f, query)).collect::<Result<Vec<_>, _>>()?;
-                let table = bound.first().map(|f| f.table).ok_or_else(|| Trouble::Unbound("or".to_owned()))?;
-                let nested = |f: &BoundFilter| {
-                    matches!(f.test, Test::Related(_) | Test::Having(..) | Test::HavingRows(..)) || f.table != table
-                };
-                if bound.iter().any(nested) {
-                    return Err(Trouble::Unsupported("an alternative between conditions of different tables"));
-                }
-                BoundFilter { table, test: Test::Either(bound), column: None, side: Side::Common }
-            }
+            Filter::Flag { column, value } => self.flag(column, *value),
+            Filter::Missing { column, present } => self.missing(column, *present),
+            Filter::Either(alternatives) => self.either(alternatives, query),
             Filter::Rows { table, op, n } => {
                 let table = match table {
                     Some(table) => *table,
                     None => self.counted_rows(query)?,
                 };
-                BoundFilter { table, test: Test::HavingRows(*op, *n), column: None, side: Side::Common }
+                Ok(of_table(table, Test::HavingRows(*op, *n)))
             }
             Filter::Related { table, negated, count, inner } => {
-                let mut bound = Vec::new();
-                for filter in inner {
-                    bound.push(self.filter(filter, query)?);
-                }
-                let related = RelatedRows { table: *table, negated: *negated, count: *count, inner: bound };
-                BoundFilter { table: *table, test: Test::Related(related), column: None, side: Side::Common }
+                let inner = inner.iter().map(|f| self.filter(f, query)).collect::<Result<Vec<_>, _>>()?;
+                let related = RelatedRows { table: *table, negated: *negated, count: *count, inner };
+                Ok(of_table(*table, Test::Related(related)))
             }
-        })
+        }
+    }
+
+    fn of_column(&self, noun: &Noun, test: Test) -> Result<BoundFilter, Trouble> {
+        let thing = self.thing(noun, |_, _| true)?;
+        let column = thing.column().ok_or_else(|| Trouble::Unbound(noun.text.clone()))?;
+        Ok(BoundFilter::of(self.catalog(), column, test))
+    }
+
+    fn period(
+        &mut self,
+        when: &When,
+        column: Option<&Noun>,
+        near: Option<TableId>,
+        query: &Query,
+    ) -> Result<BoundFilter, Trouble> {
+        let column = self.moment(column, near, query, when.is_years())?;
+        let range = self.range(when, column)?;
+        Ok(BoundFilter::of(self.catalog(), column, Test::Time(range)))
+    }
+
+    /// A sum happens when what is summed up does; rows that are counted may be told by others.
+    fn moment(
+        &mut self,
+        column: Option<&Noun>,
+        near: Option<TableId>,
+        query: &Query,
+        years: bool,
+    ) -> Result<ColumnId, Trouble> {
+        let catalog = self.catalog();
+        let column = match column {
+            Some(noun) => self.thing(noun, |_, _| true)?.column(),
+            None => None,
+        };
+        let timed = near.filter(|t| !catalog.time_columns(*t).is_empty());
+        let near = query.summed(catalog).or(timed).or(query.measured(catalog)).or(self.draft.subject);
+        self.time_column(near, column, "date", years)
+    }
+
+    fn flag(&self, noun: &Noun, value: bool) -> Result<BoundFilter, Trouble> {
+        let is_flag =
+            |catalog: &Catalog, t: Thing| t.column().is_some_and(|c| catalog.column(c).kind == ColumnKind::Flag);
+        let column = self.thing(noun, is_flag)?.column().ok_or_else(|| Trouble::Unbound(noun.text.clone()))?;
+        Ok(BoundFilter::of(self.catalog(), column, Test::Flag(value)))
+    }
+
+    /// Nothing there: no value, or the value that says so.
+    fn missing(&self, noun: &Noun, present: bool) -> Result<BoundFilter, Trouble> {
+        let column = self.thing(noun, |_, _| true)?.column().ok_or_else(|| Trouble::Unbound(noun.text.clone()))?;
+        let no = ["no", "none", "n"].iter().flat_map(|no| self.index.values.exact(no)).find(|o| o.column == column);
+        let test = match no {
+            Some(no) => Test::In { values: vec![no.value.clone()], negated: present, all: false },
+            None => Test::Missing { present },
+        };
+        let filter = BoundFilter::of(self.catalog(), column, test);
+        if present || self.draft.subject.is_none_or(|subject| subject == filter.table) {
+            return Ok(filter);
+        }
+        // "parties without delegates": none of their rows has one, not: one of them has none.
+        let table = filter.table;
+        let inner = vec![BoundFilter { test: Test::Missing { present: true }, ..filter }];
+        Ok(of_table(table, Test::Related(RelatedRows { table, negated: true, count: None, inner })))
+    }
+
+    fn either(&mut self, alternatives: &[Filter], query: &Query) -> Result<BoundFilter, Trouble> {
+        let bound = alternatives.iter().map(|f| self.filter(f, query)).collect::<Result<Vec<_>, _>>()?;
+        let table = bound.first().map(|f| f.table).ok_or_else(|| Trouble::Unbound("or".to_owned()))?;
+        let nested = |f: &BoundFilter| matches!(f.test, Test::Related(_)) || f.test.is_of_groups() || f.table != table;
+        if bound.iter().any(nested) {
+            return Err(Trouble::Unsupported("an alternative between conditions of different tables"));
+        }
+        Ok(of_table(table, Test::Either(bound)))
     }
 
     fn compare(
@@ -133,11 +152,21 @@ impl Binder<'_> {
                 _ => Err(Trouble::Unbound(said.to_owned())),
             };
         }
+        let moment = thing.column().is_some_and(|c| self.catalog().column(c).kind == ColumnKind::Time);
+        if moment && matches!(bound, Bound::Number(_) | Bound::Range(..)) {
+            return Err(Trouble::Unbound(said.to_owned()));
+        }
         let test = match (function, bound) {
             (None, Bound::Number(number)) => Test::Compare(thing, op, vec![number.to_value()]),
             (None, Bound::Range(low, high)) => Test::Compare(thing, op, vec![low.to_value(), high.to_value()]),
             (None, Bound::Aggregate(function)) => Test::Against(thing, op, *function),
+            (None, Bound::OwnGroup(function, noun)) => {
+                let own = |catalog: &Catalog, t: Thing| t.table(catalog) == table;
+                let column = self.thing(noun, own)?.column().ok_or_else(|| Trouble::Unbound(noun.text.clone()))?;
+                Test::AgainstOwn(thing, op, *function, column)
+            }
             (Some(function), Bound::Number(number)) => Test::Having(function, thing, op, number.to_value()),
+            (Some(AggregateFn::Avg), Bound::Aggregate(AggregateFn::Avg)) => Test::HavingAgainst(thing, op),
             (Some(_), _) => return Err(Trouble::Unbound(said.to_owned())),
         };
         Ok(BoundFilter { table, test, column: thing.column(), side: Side::Common })
@@ -174,4 +203,9 @@ impl Binder<'_> {
         let values: Vec<String> = options.iter().flat_map(pick).collect();
         Ok(BoundFilter::of(self.catalog(), column, Test::In { values, negated, all: false }))
     }
+}
+
+/// A condition that is of a table rather than of one of its columns.
+fn of_table(table: TableId, test: Test) -> BoundFilter {
+    BoundFilter { table, test, column: None, side: Side::Common }
 }

@@ -2,12 +2,13 @@
 
 mod filters;
 mod nouns;
+mod relation;
 mod time;
 
 use super::Index;
-use super::catalog::{Catalog, ColumnId, TableId};
+use super::catalog::{Catalog, ColumnId, ColumnKind, TableId};
 use super::draft::{Asked, By, Draft, Filter, Key, Left, Noun, Thing};
-use super::query::{BoundBy, BoundKey, BoundOrder, Item, Pick, Query, Side, Trouble};
+use super::query::{BoundBy, BoundFilter, BoundKey, BoundOrder, Item, Pick, Query, Side, Test, Trouble};
 use domain::plan::AggregateFn;
 use jiff::civil::Date;
 use std::cell::RefCell;
@@ -39,8 +40,10 @@ impl Binder<'_> {
         let mut query = Query {
             subject: self.draft.subject,
             limit: self.draft.limit,
+            offset: self.draft.offset.filter(|n| *n > 0),
             distinct: self.draft.distinct,
             both: self.draft.both,
+            each: self.draft.each,
             ..Query::default()
         };
         for key in &self.draft.keys {
@@ -64,16 +67,41 @@ impl Binder<'_> {
             if self.draft.except.is_some_and(|from| at >= from) {
                 filter.side = Side::Except;
             }
+            if self.draft.part.is_some_and(|from| at >= from) && !matches!(filter.test, Test::Time(_)) {
+                filter.side = Side::Share;
+            }
             query.filters.push(filter);
         }
+        query.filters.sort_by_key(|f| f.side == Side::Share);
+        self.relation(&mut query)?;
+        self.leave_out_nobody(&mut query);
         self.buckets(&mut query)?;
         query.notes = self.notes;
         query.rival = self.rival.into_inner();
         Ok(query)
     }
 
+    /// In a ranking of what a column may lack, nothing is not one of them.
+    fn leave_out_nobody(&self, query: &mut Query) {
+        let grouped = |o: &BoundOrder| match &o.by {
+            BoundBy::Rows(_) | BoundBy::Aggregate(..) | BoundBy::Occurrences => true,
+            BoundBy::Thing(thing) => thing.is_additive(self.catalog()),
+            BoundBy::Shown | BoundBy::Figure => false,
+        };
+        let [Item::Column(column)] = query.items.as_slice() else { return };
+        let info = self.catalog().column(*column);
+        if query.limit.is_some() && query.orders.iter().any(grouped) && info.nullable && info.kind == ColumnKind::Text {
+            let test = Test::Missing { present: true };
+            query.filters.push(BoundFilter::of(self.catalog(), *column, test));
+        }
+    }
+
     fn asked(&mut self, asked: &Asked, query: &mut Query) -> Result<(), Trouble> {
         let item = match asked {
+            Asked::Period(unit) => {
+                query.keys.push(BoundKey::Bucket(*unit, None));
+                return Ok(());
+            }
             Asked::Entity { table, brief } => Item::Entity(*table, *brief),
             Asked::Whole(table) => Item::Whole(*table),
             Asked::CountRows(table) => Item::Count(*table),

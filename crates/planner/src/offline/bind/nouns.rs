@@ -19,7 +19,7 @@ pub(super) fn in_play(index: &Index, draft: &Draft) -> Vec<TableId> {
     for asked in &draft.asked {
         match asked {
             Asked::Entity { table, .. } | Asked::Whole(table) | Asked::CountRows(table) => tables.push(*table),
-            Asked::CountThem => {}
+            Asked::CountThem | Asked::Period(_) => {}
             Asked::Column(noun) | Asked::CountDistinct(noun) | Asked::Aggregate(_, noun) => nouns.push(noun),
         }
     }

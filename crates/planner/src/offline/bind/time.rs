@@ -21,6 +21,9 @@ impl Binder<'_> {
                     None => None,
                 };
                 let found = self.time_column(near, named, &unit_name(*unit), *unit == DateUnit::Year)?;
+                if *unit == DateUnit::Hour && self.catalog().column(found).is_day {
+                    return Err(Trouble::Unbound(unit_name(*unit)));
+                }
                 if self.catalog().column(found).is_year && *unit == DateUnit::Year {
                     *key = BoundKey::Column(found);
                 } else if self.catalog().column(found).is_year {
@@ -71,6 +74,9 @@ impl Binder<'_> {
         let days = |now: Date| buckets.and_then(|unit| when.bucketed(unit, now)).or_else(|| when.range(now));
         let range = days(self.today).ok_or_else(outside)?;
         let latest = self.catalog().column(column).latest;
+        if range.from.is_some_and(|from| from > self.today && latest.is_none_or(|latest| latest < from)) {
+            return Err(Trouble::Unbound("a period in the future".to_owned()));
+        }
         let (Some(latest), Some(from)) = (latest, range.from) else { return Ok(range) };
         if !when.is_relative() || latest >= from {
             return Ok(range);

@@ -103,11 +103,15 @@ impl Parser<'_> {
 
     /// Aggregate words and the measures that follow them.
     pub(super) fn aggregate_at(&self, from: usize) -> Option<(Vec<AggregateFn>, Vec<Noun>, usize)> {
-        let mut functions = vec![self.function(from)?];
+        let listed = self
+            .function(self.skip(from + 1, &[Cue::And, Cue::Comma]))
+            .or_else(|| self.end_at(self.skip(from + 1, &[Cue::And, Cue::Comma])));
+        let opening = self.function(from).or_else(|| self.end_at(from).filter(|_| listed.is_some()));
+        let mut functions = vec![opening?];
         let mut at = from + 1;
         loop {
             let next = self.skip(at, &[Cue::And, Cue::Comma]);
-            match self.function(next).or_else(|| self.end_of_numbers(next)) {
+            match self.function(next).or_else(|| self.end_of_numbers(next)).or_else(|| self.end_at(next)) {
                 Some(function) => functions.push(function),
                 None => break,
             }
@@ -134,6 +138,15 @@ impl Parser<'_> {
         match self.cue(at)? {
             Cue::Extreme(Direction::Desc, true) => Some(AggregateFn::Max),
             Cue::Extreme(Direction::Asc, true) => Some(AggregateFn::Min),
+            _ => None,
+        }
+    }
+
+    /// "the lowest, average and highest price": among functions, an end is one too.
+    fn end_at(&self, at: usize) -> Option<AggregateFn> {
+        match self.cue(at)? {
+            Cue::Extreme(Direction::Desc, false) => Some(AggregateFn::Max),
+            Cue::Extreme(Direction::Asc, false) => Some(AggregateFn::Min),
             _ => None,
         }
     }

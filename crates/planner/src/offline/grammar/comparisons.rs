@@ -4,7 +4,7 @@ use super::{Parser, Zone};
 use crate::offline::catalog::{ColumnId, ColumnKind, TableId};
 use crate::offline::cues::Cue;
 use crate::offline::draft::{Asked, Bound, Filter, Left, Noun, Thing};
-use crate::offline::numbers::Number;
+use crate::offline::numbers::{Number, measured_in};
 use crate::offline::spans::{Meaning, Span};
 use domain::plan::{AggregateFn, Direction, Operator};
 
@@ -85,10 +85,12 @@ impl Parser<'_> {
                 self.draft.asked.push(Asked::Entity { table, brief: self.is_brief(table) });
                 self.draft.subject = Some(table);
             }
+            let (bound, next) = self.of_own_group(bound, next);
             // "above the average of …": an average over some rows only, which no rule reads.
             if matches!(bound, Bound::Aggregate(_)) && matches!(self.cue(next), Some(Cue::Of | Cue::In | Cue::From)) {
                 return false;
             }
+            let next = next + usize::from(self.unit_at(next).is_some());
             self.compare(Left::Column(noun), op, bound, next);
             return true;
         }
@@ -141,14 +143,12 @@ impl Parser<'_> {
                 (None, Some(Cue::Aggregate(function))) => Bound::Aggregate(function),
                 _ => return false,
             };
-            let end = if self.span(at + 1).is_some_and(|s| ["years", "year", "age"].contains(&s.text.as_str())) {
-                at + 2
-            } else {
-                at + 1
-            };
+            let years = self.span(at + 1).is_some_and(|s| ["years", "year", "age"].contains(&s.text.as_str()));
+            let end = at + 1 + usize::from(years || self.unit_at(at + 1).is_some());
             let end = if self.span(end).is_some_and(|s| s.text == "old") { end + 1 } else { end };
             let left = self.measured_noun(measures).map_or(Left::Measured(measures), Left::Column);
             let end = if matches!(bound, Bound::Aggregate(_)) { self.over_all(measures, end) } else { end };
+            let (bound, end) = self.of_own_group(bound, end);
             // An average over some rows only, which no rule reads.
             if matches!(bound, Bound::Aggregate(_)) && matches!(self.cue(end), Some(Cue::Of | Cue::In | Cue::From)) {
                 return false;
@@ -163,6 +163,10 @@ impl Parser<'_> {
         }
         match bound {
             Bound::Number(number) => self.number_first(op, number, next),
+            Bound::Range(low, high) if self.is_money(low) || self.is_money(high) => {
+                self.compare(Left::Money, op, bound, next);
+                true
+            }
             _ => match self.measure_at(next) {
                 // "below the average salary of …": an average over some rows only.
                 Some((_, end)) if matches!(self.cue(end), Some(Cue::Of | Cue::In | Cue::From)) => false,
@@ -178,27 +182,70 @@ impl Parser<'_> {
     /// "more than 5 orders" counts rows; "over 100 dollars", "at least 3 units" measure.
     fn number_first(&mut self, op: Operator, number: Number, next: usize) -> bool {
         let at = self.skip(next, &[Cue::Distinct, Cue::In, Cue::Of]);
-        if let Some((noun, end)) = self.noun_at(at) {
+        let (inner, at) = self.modifiers(at);
+        let clause = (next..at).any(|at| self.opens_clause(at));
+        if let Some((noun, end)) = self.noun_at(at).filter(|_| !clause) {
             if let (Some(table), Some(n)) = (noun.table(), whole(number.value)) {
                 if self.draft.subject == Some(table) || self.draft.subject.is_none() {
-                    return self.rows(Some(table), op, n, end);
+                    let counted = self.rows(Some(table), op, n, end);
+                    self.draft.filters.extend(inner.into_iter().filter(|_| counted));
+                    return counted;
                 }
                 let count = Some((op, n));
-                self.draft.filters.push(Filter::Related { table, negated: false, count, inner: Vec::new() });
+                self.draft.filters.push(Filter::Related { table, negated: false, count, inner });
                 self.near = Some(table);
                 self.at = end;
                 return true;
             }
-            if let Some((measure, end)) = self.measure_at(at) {
+            if let Some((measure, end)) = self.measure_at(at).filter(|_| inner.is_empty()) {
                 self.compare(Left::Column(measure), op, Bound::Number(number), end);
                 return true;
             }
         }
-        if number.money {
+        if self.is_money(number) {
             self.compare(Left::Money, op, Bound::Number(number), next);
             return true;
         }
+        // "larger than 10,000 m2": the unit says what is measured.
+        if let Some(measures) = self.unit_at(next) {
+            let left = self.measured_noun(measures).map_or(Left::Measured(measures), Left::Column);
+            self.compare(left, op, Bound::Number(number), next + 1);
+            return true;
+        }
         false
+    }
+
+    /// What the unit at a place measures, where the word names nothing of the schema.
+    fn unit_at(&self, at: usize) -> Option<&'static [&'static str]> {
+        let span = self.span(at).filter(|s| !s.columns().any(|(_, w)| w >= 0.9) && s.tables().next().is_none())?;
+        measured_in(&span.text.to_lowercase())
+    }
+
+    /// "more than the average of their own category": over the rows that share it.
+    fn of_own_group(&self, bound: Bound, from: usize) -> (Bound, usize) {
+        let Bound::Aggregate(function) = bound else { return (bound, from) };
+        let tied = matches!(self.cue(from), Some(Cue::Of | Cue::In | Cue::From));
+        let own = |at: usize| {
+            self.span(at)
+                .is_some_and(|s| ["its", "their", "own", "same", "the same"].contains(&s.text.to_lowercase().as_str()))
+        };
+        let at = (from + 1..).take_while(|at| own(*at)).last().map_or(from, |last| last + 1);
+        match self.noun_at(at).filter(|(noun, _)| tied && own(from + 1) && noun.is_column()) {
+            Some((noun, next)) => (Bound::OwnGroup(function, noun), next),
+            None => (bound, from),
+        }
+    }
+
+    /// "$5,000", "50k", "worth 200".
+    fn is_money(&self, number: Number) -> bool {
+        let before = self.at.checked_sub(1).and_then(|at| self.span(at));
+        number.money || number.short || before.is_some_and(|s| s.text.eq_ignore_ascii_case("worth"))
+    }
+
+    /// "over 50k did we book": what follows is not what was compared.
+    fn opens_clause(&self, at: usize) -> bool {
+        let words = ["do", "does", "did", "we", "you", "i", "they", "has", "have", "had"];
+        self.span(at).is_some_and(|s| words.contains(&s.text.to_lowercase().as_str()))
     }
 
     /// "below 600 or above 900": of what was compared just before.
@@ -317,7 +364,10 @@ impl Parser<'_> {
             // "only one", "just 2".
             Cue::Continue => Some((Operator::Equal, Bound::Number(self.number(at + 1)?), at + 2)),
             Cue::Compare(op) => {
-                let next = self.skip(at + 1, &[Cue::Of, Cue::In]);
+                let mut next = self.skip(at + 1, &[Cue::Of, Cue::In]);
+                // "the overall average".
+                let overall = self.span(next).is_some_and(|s| s.text.eq_ignore_ascii_case("overall"));
+                next += usize::from(overall && matches!(self.cue(next + 1), Some(Cue::Aggregate(_))));
                 if let Some(number) = self.number(next) {
                     return Some((op, Bound::Number(number), next + 1));
                 }

@@ -28,7 +28,14 @@ impl Parser<'_> {
                 self.at += 1;
                 true
             }
-            Some(Cue::Each) => self.keys(self.at + 1) || self.each_of_them(),
+            Some(Cue::Each) => {
+                let said = self.span(self.at).is_some_and(|s| {
+                    s.text.to_lowercase().split(' ').any(|w| w == "each" || w == "every" || w == "per")
+                });
+                let grouped = self.keys(self.at + 1);
+                self.draft.each |= grouped && said;
+                grouped || self.each_of_them()
+            }
             Some(Cue::By) => self.by(),
             _ => false,
         }

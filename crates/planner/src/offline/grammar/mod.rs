@@ -4,11 +4,13 @@
 //! words; what no rule takes is unexplained, and unexplained words refuse the question.
 
 mod aggregates;
+mod asking;
 mod comparisons;
 mod groups;
 mod negation;
 mod nouns;
 mod orders;
+mod shares;
 mod superlatives;
 mod values;
 
@@ -43,6 +45,7 @@ pub(crate) struct Parser<'a> {
     either: bool,
     /// True behind "which", "who", "what are": the answer is what rows are called by.
     which: bool,
+    relations: shares::Marks,
 }
 
 /// Reads spans into a draft.
@@ -57,14 +60,18 @@ pub(crate) fn read(index: &Index, spans: &[Span]) -> Draft {
         near: None,
         which: false,
         either: false,
+        relations: shares::Marks::default(),
     };
     parser.run()
 }
 
 impl<'a> Parser<'a> {
     /// In this order: longer and stricter forms first.
-    const RULES: [fn(&mut Self) -> bool; 19] = [
+    const RULES: [fn(&mut Self) -> bool; 22] = [
         Self::ranking,
+        Self::related_figure,
+        Self::period_asked,
+        Self::measured_last,
         Self::beyond,
         Self::count,
         Self::aggregate,
@@ -96,8 +103,9 @@ impl<'a> Parser<'a> {
             }
         }
         self.draft.which_table = self.which_table();
-        self.finish_where_and_when();
+        self.finish_asking();
         self.finish_ranking();
+        self.finish_relations();
         self.finish_moment();
         if self.either {
             self.draft.unexplained.push("or".to_owned());
@@ -112,9 +120,17 @@ impl<'a> Parser<'a> {
     /// the word.
     fn finish_moment(&mut self) {
         let Some(column) = self.draft.moment.clone() else { return };
-        if self.draft.keys.iter().any(|k| matches!(k, Key::Bucket(_))) {
+        let mut used = false;
+        for filter in &mut self.draft.filters {
+            if let Filter::Weekday { column: moment @ None, .. } | Filter::Time { column: moment @ None, .. } = filter {
+                *moment = Some(column.clone());
+                used = true;
+            }
+        }
+        let period = self.draft.asked.iter().any(|a| matches!(a, Asked::Period(_)));
+        if period || self.draft.keys.iter().any(|k| matches!(k, Key::Bucket(_))) {
             self.draft.filters.push(Filter::Missing { column, present: true });
-        } else {
+        } else if !used && !self.is_who() {
             self.draft.unexplained.push(column.text);
         }
     }
@@ -242,6 +258,11 @@ impl<'a> Parser<'a> {
             value.then_some(When::In(Period::Year(year.value as i16)))
         };
         let Some(span) = self.span(self.at) else { return false };
+        if let (Some(days), None) = (span.weekdays(), span.values().next()) {
+            self.push_filter(Filter::Weekday { days: days.to_vec(), column: None, near: self.near });
+            self.at += 1;
+            return true;
+        }
         let Some(when) = span.time().cloned().or_else(|| year(span)) else { return false };
         self.push_filter(Filter::Time { when: when.clone(), column: None, near: self.near });
         self.at += 1;
@@ -259,10 +280,27 @@ impl<'a> Parser<'a> {
         let before = at.checked_sub(1).and_then(|at| self.span(at)).map(|s| s.text.to_lowercase()).unwrap_or_default();
         let noun = ["the", "a", "an", "its", "their", "his", "her", "each", "every", "of", "all", "any", "no", ","];
         let participle = self.span(at).is_some_and(|s| s.text.ends_with("ed") || s.text.ends_with("ing"));
+        if self.is_done_by_pronoun(at) {
+            return true;
+        }
         if noun.contains(&before.as_str()) && !participle || self.zone == Zone::Head && before == "and" {
             return false;
         }
         self.span(at).is_some_and(|s| s.meanings.contains(&Meaning::Verb) || s.is_noun() && deed(s))
+    }
+
+    fn is_plain_plural(&self, at: usize) -> bool {
+        self.span(at).is_some_and(|s| s.text.ends_with('s') && !s.text.to_lowercase().starts_with("consist"))
+    }
+
+    /// "did we book": a verb, whatever else the word may name.
+    fn is_done_by_pronoun(&self, at: usize) -> bool {
+        let word = |back: usize| at.checked_sub(back).and_then(|at| self.span(at)).map(|s| s.text.to_lowercase());
+        let said = |back: usize, words: &[&str]| word(back).is_some_and(|w| words.contains(&w.as_str()));
+        let named = |s: &Span| s.tables().map(|(_, w)| w).chain(s.columns().map(|(_, w)| w)).any(|w| w >= 0.8);
+        let deed = |s: &Span| s.cue().is_none() && !s.capitalised && !named(s) && is_verb(&s.text);
+        let asked = said(2, &["do", "does", "did"]) && said(1, &["we", "they", "you", "i", "he", "she"]);
+        asked && self.span(at).is_some_and(deed)
     }
 
     /// The place behind verbs and what ties them to their object: "used by any", "belong to the".
@@ -287,10 +325,16 @@ impl<'a> Parser<'a> {
         let object = counted
             || self.span(next).is_some_and(|s| s.is_noun() || s.values().next().is_some() || s.literal().is_some());
         let asked = |at: usize| self.span(at).is_some_and(|s| ["do", "does", "did"].contains(&s.text.as_str()));
+        // "the subject lines of tickets": what ties itself to its object by "of" is a noun.
+        if self.cue(self.at + 1) == Some(Cue::Of) && self.is_plain_plural(self.at) {
+            return false;
+        }
         let they = self.at.checked_sub(1).and_then(|at| self.span(at));
         let they = they.is_some_and(|s| ["they", "it", "he", "she"].contains(&s.text.as_str()));
         let ends = next >= self.spans.len() && ((0..self.at).any(asked) || they);
-        if !(object || ends) || self.draft.asked.is_empty() && self.draft.subject.is_none() {
+        if !(object || ends || self.is_done_by_pronoun(self.at))
+            || self.draft.asked.is_empty() && self.draft.subject.is_none()
+        {
             return false;
         }
         // The "by" of a passive groups nothing.
@@ -305,11 +349,13 @@ impl<'a> Parser<'a> {
     fn glue(&mut self) -> bool {
         let Some(span) = self.span(self.at) else { return false };
         let first = self.at == 0;
+        self.mark_part();
         match span.cue() {
             Some(Cue::Which) => {
                 self.which = true;
                 // "…, and what are the companies?" asks for one more thing.
-                let further = self.at.checked_sub(1).and_then(|at| self.cue(at)) == Some(Cue::And);
+                let before = (0..self.at).rev().filter_map(|at| self.cue(at)).find(|cue| *cue != Cue::In);
+                let further = before == Some(Cue::And);
                 self.enter(if self.draft.asked.is_empty() || further { Zone::Head } else { Zone::Body });
             }
             Some(Cue::Show) if self.draft.asked.is_empty() => self.enter(Zone::Head),

@@ -80,8 +80,27 @@ impl Parser<'_> {
         }
     }
 
+    /// "no open high priority tickets": none that the values before the noun are true of.
+    fn without_such(&mut self, from: usize) -> bool {
+        let (inner, at) = self.modifiers(from);
+        let Some((noun, next)) = self.noun_at(at).filter(|_| !inner.is_empty()) else { return false };
+        let Some(table) = noun.table() else { return false };
+        self.settle_subject(table);
+        if self.draft.subject.is_none_or(|subject| subject == table) {
+            return false;
+        }
+        self.enter(Zone::Body);
+        self.draft.filters.push(Filter::Related { table, negated: true, count: None, inner });
+        self.near = Some(table);
+        self.at = next;
+        true
+    }
+
     fn without(&mut self) -> bool {
         let at = self.skip_verbs(self.at + 1);
+        if self.without_such(at) {
+            return true;
+        }
         // "enzymes that do not produce heme".
         if self.span(at).is_some_and(|s| !s.is_noun() && s.values().next().is_some()) {
             self.at = at;

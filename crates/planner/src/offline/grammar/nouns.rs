@@ -1,10 +1,11 @@
 //! Nouns: what is asked for, what it belongs to, what else takes part.
 
 use super::{Parser, Zone};
-use crate::offline::catalog::{self, Catalog, ColumnId, ColumnKind, TableId};
+use crate::offline::catalog::{self, Catalog, ColumnKind, TableId};
 use crate::offline::cues::Cue;
 use crate::offline::draft::{Asked, Filter, Key, Noun, Thing};
 use crate::offline::spans::{Meaning, Span};
+use crate::offline::text::stem;
 
 /// Names of tables nearer than this are a tie.
 const TIE: f32 = 0.03;
@@ -51,7 +52,7 @@ impl Parser<'_> {
     }
 
     /// A column of text that the words name nearly in full.
-    fn is_category(&self, noun: &Noun) -> bool {
+    pub(super) fn is_category(&self, noun: &Noun) -> bool {
         let catalog = self.catalog();
         let text = |t: Thing| t.column().is_some_and(|c| catalog.column(c).kind == ColumnKind::Text);
         noun.is_column() && noun.things.iter().any(|(t, w)| *w >= 0.8 && text(*t))
@@ -102,7 +103,7 @@ impl Parser<'_> {
             self.at = of;
         }
         let Some((noun, next)) = self.noun_at(self.at) else { return false };
-        if self.is_modifier(&noun, next) {
+        if self.is_modifier(&noun, next) || self.is_done_by_pronoun(self.at) {
             return false;
         }
         let preceded = self.at.checked_sub(1).and_then(|at| self.cue(at));
@@ -173,12 +174,12 @@ impl Parser<'_> {
         }
     }
 
-    /// "which customers", "list the customers": by their names; "customers in Oslo" says no more than that.
+    /// "which customers", "list the customers", "customers in Oslo": by their names, where they have names.
     pub(super) fn is_brief(&self, table: TableId) -> bool {
         let catalog = self.catalog();
         let info = catalog.table(table);
         let named = info.display.iter().all(|c| catalog.column(*c).kind == ColumnKind::Text && info.key != Some(*c));
-        self.which || self.shown() && named
+        self.which || named
     }
 
     fn shown(&self) -> bool {
@@ -233,29 +234,6 @@ impl Parser<'_> {
         self.draft.asked.iter().any(asked) || self.draft.filters.iter().any(related)
     }
 
-    /// "where is …", "when was …": its place, its moment; not its name.
-    pub(super) fn finish_where_and_when(&mut self) {
-        let Some(word) = self.span(0).map(|s| s.text.to_lowercase()) else { return };
-        let opens = matches!(self.spans.get(1), Some(next) if next.is_stop() || next.cue() == Some(Cue::Is));
-        let [Asked::Entity { table, .. }] = self.draft.asked.as_slice() else { return };
-        let (catalog, table) = (self.catalog(), *table);
-        let columns: Vec<ColumnId> = match word.as_str() {
-            "where" if opens => {
-                let places = ["location", "address", "place", "venue", "city"];
-                let named = |c: &&ColumnId| catalog.column(**c).words.iter().any(|w| places.contains(&w.as_str()));
-                catalog.table(table).columns.iter().filter(named).copied().collect()
-            }
-            "when" if opens => catalog.time_columns(table),
-            _ => return,
-        };
-        if columns.is_empty() {
-            self.draft.unexplained.push(word);
-            return;
-        }
-        let things = columns.into_iter().map(|c| (Thing::Column(c), 1.0)).collect();
-        self.draft.asked = vec![Asked::Column(Noun { text: word, things, owner: Some(table), ..Noun::default() })];
-    }
-
     /// "all information about customers", "customer information"; elsewhere the word says nothing.
     pub(super) fn whole(&mut self) -> bool {
         let at = self.skip(self.at + 1, &[Cue::Of, Cue::In, Cue::From, Cue::Clause, Cue::Each]);
@@ -279,6 +257,20 @@ impl Parser<'_> {
     /// "for each country, … of that country": a column that is asked for, or grouped by, once more.
     fn is_said_already(&self, noun: &Noun) -> bool {
         let best = |n: &Noun| n.things.iter().map(|(_, w)| *w).fold(0.0_f32, f32::max);
+        // Two words that merely mean something alike are not one thing said twice: "gross margin".
+        let catalog = self.catalog();
+        let spelt = |t: Thing| {
+            let words = t.column().map(|c| catalog.column(c).words.as_slice()).unwrap_or_default();
+            words.iter().any(|w| {
+                let alike =
+                    |said: &str| stem(said) == stem(w) || strsim::osa_distance(&catalog::singular(said), w) == 1;
+                noun.text.split(' ').any(alike)
+            })
+        };
+        let behind = self.at.checked_sub(1).and_then(|at| self.span(at)).is_some_and(Span::is_noun);
+        if behind && best(noun) < 0.8 && !noun.things.iter().any(|(t, _)| spelt(*t)) {
+            return false;
+        }
         let same = |known: &Noun| {
             let top = best(known);
             known.things.iter().any(|(t, w)| *w >= top && noun.things.iter().any(|(o, x)| o == t && *x >= best(noun)))
@@ -299,12 +291,18 @@ impl Parser<'_> {
         if said_of && self.is_said_already(&noun) {
             return true;
         }
-        if self.zone == Zone::Body {
+        let period = self.draft.asked.iter().any(|a| matches!(a, Asked::Period(_)));
+        if self.zone == Zone::Body && !period {
             return false;
         }
         // "tickets created per month" says which moment the months are of.
-        let moment = |t: Thing| t.column().is_some_and(|c| catalog.column(c).kind == ColumnKind::Time);
-        if !self.joins_request(self.at) && noun.any(moment) && self.draft.moment.is_none() {
+        let moment = |t: Thing| {
+            let info = t.column().map(|c| catalog.column(c));
+            info.is_some_and(|c| c.kind == ColumnKind::Time || period && c.is_year)
+        };
+        // "who placed the most orders": the verb of a moment is not asked for.
+        let who = self.draft.asked.is_empty() && self.is_who();
+        if (who || !self.joins_request(self.at)) && noun.any(moment) && self.draft.moment.is_none() {
             self.draft.moment = Some(noun);
             return true;
         }

@@ -3,6 +3,7 @@
 use super::{Parser, Zone};
 use crate::offline::cues::Cue;
 use crate::offline::draft::{By, Order};
+use crate::offline::spans::Meaning;
 use domain::plan::Direction;
 
 impl Parser<'_> {
@@ -18,10 +19,30 @@ impl Parser<'_> {
                 self.at += 1;
                 true
             }
+            Some(Cue::From) => self.end_to_end(),
             Some(Cue::Alphabetical) => {
                 let of = self.of_key(self.at + 1);
                 let (by, next) = of.unwrap_or((By::Shown, self.at + 1));
                 self.sort(by, Direction::Asc, next);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// "from cheapest to most expensive".
+    fn end_to_end(&mut self) -> bool {
+        let end = |at: usize| {
+            self.span(at)?.meanings.iter().find_map(|m| match m {
+                Meaning::Superlative(measures, direction) => Some((*measures, *direction)),
+                _ => None,
+            })
+        };
+        let first = self.skip(self.at + 1, &[]);
+        let second = self.skip(first + 1, &[]);
+        match (end(first), end(second)) {
+            (Some((measures, direction)), Some((same, opposite))) if measures == same && direction != opposite => {
+                self.sort(By::Measured(measures), direction, second + 1);
                 true
             }
             _ => false,

@@ -13,6 +13,21 @@ impl Parser<'_> {
         if self.first_of() {
             return true;
         }
+        if let Some(n) = self.ordinal(self.at).filter(|_| self.is_superlative(self.at + 1)) {
+            self.draft.offset = n.checked_sub(1);
+            self.at += 1;
+            return true;
+        }
+        // "the 10 best customers".
+        if let (Some(count), Some(Cue::Top(direction))) =
+            (self.number(self.at).and_then(|n| n.count()), self.cue(self.at + 1))
+            && self.span(self.at + 1).is_some_and(|s| !s.is_noun() && s.text.to_lowercase() != "first")
+        {
+            self.draft.limit = Some(count);
+            self.ranked = Some(direction);
+            self.at += 2;
+            return true;
+        }
         if let Some(Cue::Top(direction)) = self.cue(self.at) {
             let count = self.number(self.at + 1).and_then(|n| n.count());
             let named_first = self.span(self.at).is_some_and(|s| s.text.eq_ignore_ascii_case("first"));
@@ -33,9 +48,10 @@ impl Parser<'_> {
         }
         let count = self.number(self.at).and_then(|n| n.count());
         // "the 3 cheapest products", "the 3 departments with the most courses".
-        let named = self
-            .table_at(self.at + 1)
-            .is_some_and(|(_, next)| (next..self.spans.len()).any(|at| self.is_superlative(at)));
+        let named = self.noun_at(self.skip(self.at + 1, &[Cue::Distinct, Cue::Is])).is_some_and(|(noun, next)| {
+            let listed = noun.table().is_some() || self.is_category(&noun);
+            listed && (next..self.spans.len()).any(|at| self.is_superlative(at))
+        });
         let asked_for = named && self.zone == Zone::Head && self.draft.asked.iter().all(|a| !a.is_aggregate());
         if count.is_some() && (self.is_superlative(self.at + 1) || asked_for) {
             self.draft.limit = count;
@@ -43,6 +59,18 @@ impl Parser<'_> {
             return true;
         }
         false
+    }
+
+    /// "second", "3rd": which one of a ranking.
+    fn ordinal(&self, at: usize) -> Option<u64> {
+        let span = self.span(at)?;
+        let word = span.text.to_lowercase();
+        let spelt = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
+        if let Some(at) = spelt.iter().position(|w| *w == word) {
+            return u64::try_from(at + 1).ok();
+        }
+        let marked = ["st", "nd", "rd", "th"].iter().any(|ending| word.ends_with(ending));
+        span.number().filter(|_| marked).and_then(|n| n.count())
     }
 
     /// "the top 3 expensive rooms", "the mountains with the top 3 heights".
@@ -58,6 +86,30 @@ impl Parser<'_> {
         {
             self.ranked_by(by, direction, next, false);
         }
+    }
+
+    /// "which month was revenue highest": the end stands behind its measure.
+    pub(super) fn measured_last(&mut self) -> bool {
+        if self.draft.asked.is_empty() || self.draft.has_aggregate() {
+            return false;
+        }
+        let (by, end) = match self.aggregate_at(self.at) {
+            Some((functions, nouns, end)) => match (functions.as_slice(), nouns.as_slice()) {
+                ([function], [noun]) => (By::Aggregate(*function, noun.clone()), end),
+                _ => return false,
+            },
+            None => match self.span(self.at).filter(|s| s.is_noun()).and_then(|_| self.measure_at(self.at)) {
+                Some((noun, end)) => (By::Column(noun), end),
+                None => return false,
+            },
+        };
+        let at = self.skip(end, &[Cue::Is]);
+        let Some(Cue::Extreme(direction, _)) = self.cue(at) else { return false };
+        if self.measure_at(at + 1).is_some() || self.table_at(at + 1).is_some() {
+            return false;
+        }
+        self.ranked_by(by, direction, at + 1, false);
+        true
     }
 
     fn is_superlative(&self, at: usize) -> bool {
@@ -114,7 +166,9 @@ impl Parser<'_> {
         if self.largest_of(direction, from) {
             return true;
         }
-        let Some((noun, next)) = self.measure_at(from) else { return counts && self.most_of_all(direction, from) };
+        let Some((noun, next)) = self.measure_at(from) else {
+            return counts && self.most_of_all(direction, from) || self.largest_by_what(direction, from);
+        };
         // The highest rank is the smallest number to some and the largest to others.
         if ["rank", "ranking", "position", "place"].iter().any(|w| noun.text.ends_with(w)) {
             return false;
@@ -148,6 +202,35 @@ impl Parser<'_> {
         self.draft.subject = Some(table);
         self.near = Some(table);
         self.order(By::Column(by), direction, next);
+        true
+    }
+
+    /// "the biggest site", "which order was the largest": by a measure that nobody named. "The highest
+    /// reading" is a figure, of one of the measures that a reading has.
+    fn largest_by_what(&mut self, direction: Direction, from: usize) -> bool {
+        let catalog = self.catalog();
+        let word = self.span(self.at).map(|s| s.text.to_lowercase()).unwrap_or_default();
+        let sized = ["biggest", "largest", "smallest"].contains(&word.as_str());
+        let named = self.table_at(from);
+        if let (Some((table, next)), false, true) = (named, sized, self.draft.asked.is_empty()) {
+            let measures = catalog.table(table).columns.iter().filter(|c| catalog.column(**c).is_measure());
+            let things: Vec<(Thing, f32)> = measures.map(|c| (Thing::Column(*c), 1.0)).collect();
+            if !["highest", "lowest"].contains(&word.as_str()) || things.len() < 2 {
+                return false;
+            }
+            let text = self.span(next - 1).map(|s| s.text.to_lowercase()).unwrap_or_default();
+            let noun = Noun { text, things, owner: Some(table), ..Noun::default() };
+            return self.extreme_of(noun, direction, next);
+        }
+        let listed = matches!(self.draft.asked.as_slice(), [Asked::Entity { .. }])
+            && self.noun_at(self.skip(from, &[])).is_none();
+        let head = named.is_some() && self.draft.asked.is_empty();
+        if !sized || !(listed || head) {
+            return false;
+        }
+        self.draft.limit.get_or_insert(1);
+        self.ranked = Some(direction);
+        self.at = from;
         true
     }
 

@@ -19,6 +19,15 @@ impl Parser<'_> {
         !is_name && self.value_list(None, false)
     }
 
+    /// Values that stand before a noun and limit only what it names: "no open high priority tickets".
+    pub(super) fn modifiers(&mut self, from: usize) -> (Vec<Filter>, usize) {
+        let before = std::mem::take(&mut self.draft.filters);
+        let start = std::mem::replace(&mut self.at, from);
+        while self.values() {}
+        let found = std::mem::replace(&mut self.draft.filters, before);
+        (found, std::mem::replace(&mut self.at, start))
+    }
+
     /// "the song 'Flash'": what a row is called by, even if none goes by that name.
     pub(super) fn called(&mut self) -> bool {
         let Some(text) = self.span(self.at).and_then(Span::literal).map(str::to_owned) else { return false };
