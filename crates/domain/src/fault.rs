@@ -6,6 +6,7 @@
 //! Internals (paths, engine stacks, SQL of ours) belong in the log, never in a fault.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -116,6 +117,9 @@ pub struct Fault {
     /// Where in the text that was sent, if it was text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<Span>,
+    /// The offending parts by name, for programs: `function` → `OBSCURE_FN`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub details: BTreeMap<String, String>,
 }
 
 /// Line and column, both from 1, of the offending part.
@@ -127,7 +131,14 @@ pub struct Span {
 
 impl Fault {
     pub fn new(kind: Kind, code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { kind, code: code.into(), message: message.into(), hint: kind.default_hint().to_owned(), span: None }
+        Self {
+            kind,
+            code: code.into(),
+            message: message.into(),
+            hint: kind.default_hint().to_owned(),
+            span: None,
+            details: BTreeMap::new(),
+        }
     }
 
     #[must_use]
@@ -139,6 +150,12 @@ impl Fault {
     #[must_use]
     pub fn at(mut self, line: u64, column: u64) -> Self {
         self.span = Some(Span { line, column });
+        self
+    }
+
+    #[must_use]
+    pub fn detail(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.details.insert(name.to_owned(), value.into());
         self
     }
 

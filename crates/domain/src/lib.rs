@@ -13,7 +13,9 @@ mod outcome;
 pub mod plan;
 mod proposal;
 mod run;
+mod scan;
 mod schema;
+mod shape;
 mod value;
 
 pub use ask::{Ask, Door, Purpose, Turn, Wish};
@@ -25,7 +27,9 @@ pub use outcome::{Clarification, Outcome, ResultColumn, Rows};
 pub use plan::QueryPlan;
 pub use proposal::{Proposal, QueryMode};
 pub use run::{ContractUse, Run, Status, Timings};
+pub use scan::{Flavour, Scan};
 pub use schema::{Column, Dialect, FieldType, ForeignKey, SourceSchema, Table};
+pub use shape::Shape;
 pub use value::Value;
 
 /// SHA-256 in lowercase hex: the one hash of the house (proposals, policies, data versions, audit).

@@ -1,6 +1,6 @@
 //! What somebody untrusted wants to run.
 
-use crate::{QueryPlan, sha256_hex};
+use crate::{QueryPlan, Scan, sha256_hex};
 use serde::{Deserialize, Serialize};
 
 /// Untrusted: written by a model, a planner or a caller. Only policy turns it into `Approved`.
@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 pub enum Proposal {
     Query { source: String, plan: Box<QueryPlan> },
     Sql { source: String, text: String },
+    Scan { source: String, scan: Box<Scan> },
 }
 
 /// How the statement came about, as run capsules call it.
@@ -17,6 +18,7 @@ pub enum Proposal {
 pub enum QueryMode {
     Plan,
     Sql,
+    Scan,
 }
 
 impl QueryMode {
@@ -24,6 +26,7 @@ impl QueryMode {
         match self {
             Self::Plan => "plan",
             Self::Sql => "sql",
+            Self::Scan => "scan",
         }
     }
 }
@@ -31,7 +34,7 @@ impl QueryMode {
 impl Proposal {
     pub fn source(&self) -> &str {
         match self {
-            Self::Query { source, .. } | Self::Sql { source, .. } => source,
+            Self::Query { source, .. } | Self::Sql { source, .. } | Self::Scan { source, .. } => source,
         }
     }
 
@@ -39,6 +42,7 @@ impl Proposal {
         match self {
             Self::Query { .. } => QueryMode::Plan,
             Self::Sql { .. } => QueryMode::Sql,
+            Self::Scan { .. } => QueryMode::Scan,
         }
     }
 

@@ -162,6 +162,7 @@ impl House {
         match &proposal {
             Proposal::Query { plan, .. } => run.plan_json = serde_json::to_value(plan).ok(),
             Proposal::Sql { text, .. } => run.sql_text = Some(text.clone()),
+            Proposal::Scan { scan, .. } => run.plan_json = serde_json::to_value(scan).ok(),
         }
         Ok(proposal)
     }

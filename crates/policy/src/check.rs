@@ -4,10 +4,11 @@ use crate::access::Reader;
 use crate::approved::{Approved, with_values};
 use crate::plan;
 use crate::policy::Policy;
+use crate::scan;
 use crate::sql::parse::Tokens;
 use crate::sql::walk::{Origin, Used, Walker};
 use crate::sql::{self, render};
-use domain::{Caller, Fault, Kind, Limits, Proposal, QueryPlan, SourceSchema, Value};
+use domain::{Caller, Fault, Kind, Limits, Proposal, QueryPlan, Scan, SourceSchema, Value};
 
 impl Policy {
     /// Decides whether this caller may run this proposal on this source, and in which form.
@@ -29,6 +30,11 @@ impl Policy {
                 let compiled = plan::compile(reader, plan)?;
                 let checked = statement(reader, &compiled.sql, Origin::Plan, compiled.params, limits);
                 // A place in our text says nothing to whoever sent the plan.
+                checked.map_err(|fault| Fault { span: None, ..fault })?
+            }
+            Proposal::Scan { scan, .. } => {
+                let compiled = scan::compile(reader, scan, limits)?;
+                let checked = statement(reader, &compiled, Origin::Plan, Vec::new(), limits);
                 checked.map_err(|fault| Fault { span: None, ..fault })?
             }
         };
@@ -53,6 +59,14 @@ impl Policy {
     pub fn plan_as_text(&self, caller: &Caller, source: &SourceSchema, plan: &QueryPlan) -> Result<String, Fault> {
         let compiled = plan::compile(Reader { policy: self, caller, source }, plan)?;
         Ok(with_values(&compiled.sql, &compiled.params))
+    }
+}
+
+impl Policy {
+    /// A scan as it was understood: its texts in the flavour that they came in, written from the tree. Equal scans give
+    /// equal texts, whatever they looked like.
+    pub fn canonical_scan(&self, caller: &Caller, source: &SourceSchema, scan: &Scan) -> Result<Scan, Fault> {
+        scan::canonical(Reader { policy: self, caller, source }, scan)
     }
 }
 

@@ -12,6 +12,8 @@ mod contract;
 mod names;
 mod plan;
 mod policy;
+mod predicate;
+mod scan;
 mod sql;
 mod suggest;
 mod view;

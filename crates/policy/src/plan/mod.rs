@@ -15,6 +15,7 @@ mod path;
 mod scope;
 mod values;
 
+pub use dates::{instant, trunc};
 pub use parse::{parse_plan, parse_plan_value, query_plan_json_schema};
 
 use crate::access::Reader;

@@ -5,11 +5,11 @@
 //! tree out and proves that it reads back as the same tree.
 
 mod build;
-mod dialect;
+pub mod dialect;
 mod expr;
 mod forms;
 mod functions;
-mod guard;
+pub mod guard;
 mod limit;
 mod literal;
 pub mod parse;

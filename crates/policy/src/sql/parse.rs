@@ -140,7 +140,7 @@ fn syntax(error: ParserError) -> Fault {
 }
 
 /// The parser writes its place into the message: `… at Line: 1, Column: 9`.
-fn split_place(text: &str) -> (&str, Option<Location>) {
+pub fn split_place(text: &str) -> (&str, Option<Location>) {
     let Some((message, place)) = text.split_once(" at Line: ") else { return (text, None) };
     let mut numbers = place.split(", Column: ").map(|n| n.trim().parse::<u64>());
     match (numbers.next(), numbers.next()) {
