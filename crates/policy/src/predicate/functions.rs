@@ -112,11 +112,11 @@ impl Form {
         fits
     }
 
-    /// The result's kind, where it does not depend on the arguments.
-    pub fn always_gives(&self) -> Option<Kind> {
+    /// The place from which on the arguments decide what it gives, if they do.
+    pub fn gives_kind_of(&self) -> Option<usize> {
         match self.result {
-            Gives::Kind(kind) => Some(kind),
-            Gives::Same(_) => None,
+            Gives::Kind(_) => None,
+            Gives::Same(from) => Some(from),
         }
     }
 

@@ -40,20 +40,20 @@ impl Kind {
     }
 
     /// As refusals call it.
-    pub fn word(self) -> &'static str {
+    pub fn noun(self) -> &'static str {
         match self {
-            Self::Bool => "boolean",
-            Self::Integer => "integer",
-            Self::Number => "number",
+            Self::Bool => "a boolean",
+            Self::Integer => "an integer",
+            Self::Number => "a number",
             Self::Text => "text",
             Self::Bytes => "bytes",
-            Self::Date => "date",
-            Self::Moment => "timestamp",
-            Self::Time => "time",
-            Self::Interval => "interval",
-            Self::List => "list",
-            Self::Struct => "struct",
-            Self::Opaque => "value",
+            Self::Date => "a date",
+            Self::Moment => "a timestamp",
+            Self::Time => "a time",
+            Self::Interval => "an interval",
+            Self::List => "a list",
+            Self::Struct => "a struct",
+            Self::Opaque => "a value of the engine's own type",
             Self::Any => "NULL",
         }
     }

@@ -4,6 +4,7 @@
 //! but what is allowed ([`lower`], [`tree`]), every name checked against what the caller may read; that tree is written
 //! out again ([`render`]). Nothing of the caller's text is passed through.
 
+mod dialect;
 mod functions;
 mod kind;
 mod literal;

@@ -1,11 +1,12 @@
 //! Text to one expression, up to the end of the text.
 
+use super::dialect::BigQuery;
 use super::refuse::{invalid, nested_select, refuse};
 use crate::sql::guard;
 use crate::sql::refuse::{at, clip};
 use domain::{Fault, Flavour};
 use sqlparser::ast::Expr;
-use sqlparser::dialect::{BigQueryDialect, Dialect};
+use sqlparser::dialect::Dialect;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Whitespace};
@@ -33,7 +34,7 @@ impl Tokens {
             return Err(invalid("syntax", "the expression holds a NUL character", "remove it"));
         }
         let dialect: &'static dyn Dialect = match flavour {
-            Flavour::BigQuery => &BigQueryDialect,
+            Flavour::BigQuery => &BigQuery,
             Flavour::DuckDb => crate::sql::dialect::of(domain::Dialect::DuckDb),
         };
         let mut tokens = Tokenizer::new(dialect, text).with_unescape(false).tokenize_with_location().map_err(|e| {
@@ -74,17 +75,14 @@ impl Tokens {
 
     /// The whole of the text as one expression.
     pub fn expression(self) -> Result<Expr, Fault> {
-        let (star, end) = (self.stray_star(), self.end());
-        let mut parser = self.parser();
-        let expr = parser.parse_expr().map_err(|error| match star {
-            Some(span) => at(wildcard(), span),
-            None => at(syntax(error), end),
-        })?;
-        nothing_after(&parser, "the predicate", "write one condition and nothing after it")?;
+        let star = self.stray_star();
+        let (expr, parser) = self.expression_and_rest()?;
+        let ended = nothing_after(&parser, "the expression", "write one condition and nothing after it");
+        ended.map_err(|fault| star.map_or(fault, |span| at(wildcard(), span)))?;
         Ok(expr)
     }
 
-    /// An expression at the beginning of the text, and the tokens after it.
+    /// An expression at the beginning of the text, and a parser of the rest.
     pub fn expression_and_rest(self) -> Result<(Expr, Parser<'static>), Fault> {
         let (star, end) = (self.stray_star(), self.end());
         let mut parser = self.parser();
@@ -105,6 +103,11 @@ impl Tokens {
         };
         let stars = self.tokens.iter().enumerate().filter(|(_, t)| t.token == Token::Mul);
         stars.map(|(place, t)| (place, t.span)).find(|(place, _)| !after_operand(*place)).map(|(_, span)| span)
+    }
+
+    /// Where the text begins: the place of what has no other.
+    pub fn start(&self) -> Span {
+        self.tokens.first().map_or(Span::empty(), |t| t.span)
     }
 
     /// Where the text ends: there is something missing.

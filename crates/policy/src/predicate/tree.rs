@@ -25,6 +25,8 @@ pub enum Node {
         left: Box<Node>,
         op: Arithmetic,
         right: Box<Node>,
+        /// What is on both sides.
+        kinds: (Kind, Kind),
     },
     Compare {
         left: Box<Node>,
@@ -105,7 +107,14 @@ impl Node {
             Self::Path(path) => Some(path.kind),
             Self::Temporal(to, _) | Self::Cast { to, .. } => Some(to.kind()),
             Self::Trunc { kind, .. } | Self::Shift { kind, .. } => Some(*kind),
-            Self::Call { form, .. } => form.always_gives(),
+            Self::Arithmetic { kinds: (Kind::Date, Kind::Integer), .. } => Some(Kind::Date),
+            Self::Call { form, args } => match form.gives_kind_of() {
+                Some(from) => args.iter().skip(from).find_map(Self::kind),
+                None => Some(form.gives(&[])),
+            },
+            Self::Case { arms, otherwise, .. } => {
+                arms.iter().map(|(_, then)| then).chain(otherwise.as_deref()).find_map(Self::kind)
+            }
             _ => None,
         }
     }

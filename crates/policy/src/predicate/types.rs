@@ -8,8 +8,14 @@ use sqlparser::ast::{DataType, ExactNumberInfo, ObjectNamePart, TimezoneInfo};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
+    /// Of 64 bits.
     Int,
+    /// Of fewer. DuckDB's alone.
+    Int32,
+    Int16,
+    Int8,
     Float,
+    Float32,
     Numeric(Option<(u64, u64)>),
     BigNumeric,
     Text,
@@ -46,8 +52,8 @@ impl Type {
 
     pub fn kind(self) -> Kind {
         match self {
-            Self::Int => Kind::Integer,
-            Self::Float | Self::Numeric(_) | Self::BigNumeric => Kind::Number,
+            Self::Int | Self::Int32 | Self::Int16 | Self::Int8 => Kind::Integer,
+            Self::Float | Self::Float32 | Self::Numeric(_) | Self::BigNumeric => Kind::Number,
             Self::Text => Kind::Text,
             Self::Bytes => Kind::Bytes,
             Self::Bool => Kind::Bool,
@@ -81,12 +87,12 @@ fn bigquery(data_type: &DataType) -> Option<Type> {
 fn duckdb(data_type: &DataType) -> Option<Type> {
     use DataType as T;
     Some(match data_type {
-        T::BigInt(None) | T::Int(None) | T::Integer(None) | T::SmallInt(None) | T::TinyInt(None) => Type::Int,
-        T::Int8(None) | T::Int4(None) | T::Int2(None) | T::Int64 | T::Int32 | T::Int16 => Type::Int,
-        T::Double(ExactNumberInfo::None) | T::DoublePrecision | T::Float(ExactNumberInfo::None) | T::Real => {
-            Type::Float
-        }
-        T::Float8 | T::Float4 | T::Float64 | T::Float32 => Type::Float,
+        T::BigInt(None) | T::Int8(None) | T::Int64 => Type::Int,
+        T::Int(None) | T::Integer(None) | T::Int4(None) | T::Int32 => Type::Int32,
+        T::SmallInt(None) | T::Int2(None) | T::Int16 => Type::Int16,
+        T::TinyInt(None) => Type::Int8,
+        T::Double(ExactNumberInfo::None) | T::DoublePrecision | T::Float8 | T::Float64 => Type::Float,
+        T::Float(ExactNumberInfo::None) | T::Real | T::Float4 | T::Float32 => Type::Float32,
         T::Numeric(info) | T::Decimal(info) | T::Dec(info) => Type::Numeric(digits(info)?),
         T::Varchar(None) | T::Text | T::String(None) | T::Char(None) | T::CharVarying(None) => Type::Text,
         T::Blob(None) | T::Bytea => Type::Bytes,

@@ -2,7 +2,7 @@
 
 use crate::access::Readable;
 use crate::predicate::{Lowering, Path, Step, Tokens, Writer, invalid, nothing_after, refuse};
-use crate::sql::refuse::clip;
+use crate::sql::refuse::{at, clip};
 use crate::sql::with_stack;
 use domain::{Fault, Flavour, Scan};
 use sqlparser::ast::Expr;
@@ -57,8 +57,9 @@ impl Reading<'_> {
 
     fn predicate(&self, text: &str) -> Result<String, Fault> {
         let tokens = Tokens::of(self.writer.flavour, text)?;
+        let start = tokens.start();
         with_stack(tokens.depth, || {
-            let node = self.lowering().predicate(&tokens.expression()?)?;
+            let node = self.lowering().predicate(&tokens.expression()?).map_err(|fault| at(fault, start))?;
             self.writer.write(&node)
         })
     }

@@ -17,5 +17,6 @@ mod nasty;
 mod plans;
 #[path = "../promise/mod.rs"]
 mod promise;
+mod scan;
 mod sealed;
 mod sql;

@@ -4,10 +4,11 @@
 //! Each function panics when a promise is broken: the input crashes the check or takes it too long, the rendered
 //! statement reads back as something else, reads more than was granted, or something hidden is told.
 
+pub mod events;
 pub mod house;
 mod reads;
 
-use domain::{Caller, Dialect, Fault, Limits, Proposal, SourceSchema};
+use domain::{Caller, Dialect, Fault, Flavour, Limits, Proposal, Scan, SourceSchema};
 use house::{House, READERS};
 use policy::{Approved, ContractError, Policy};
 use rustix::time::{ClockId, clock_gettime};
@@ -18,6 +19,7 @@ pub const PROMPT: Duration = Duration::from_millis(100);
 
 thread_local! {
     static HOUSE: House = House::new();
+    static EVENTS: Policy = events::policy();
 }
 
 /// A statement, sent by everybody to everything.
@@ -74,6 +76,43 @@ pub fn predicate(text: &str) {
 fn filtered(policy: &Policy, dialect: Dialect) -> Result<Approved, Fault> {
     let proposal = Proposal::Sql { source: "crm".to_owned(), text: "SELECT count(*) FROM cases".to_owned() };
     policy.check(&house::caller("agent"), &house::source(dialect), &proposal, &Limits::default())
+}
+
+/// A text of a scan, sent by everybody in both flavours as a predicate, as a column and as an order.
+pub fn scan(text: &str) {
+    for flavour in Flavour::ALL {
+        let bare = || Scan { table: "events".to_owned(), flavour, ..Scan::default() };
+        let filtered = events::filtered(flavour, text);
+        for scan in [
+            filtered,
+            Scan { select: vec![text.to_owned()], ..bare() },
+            Scan { order_by: vec![text.to_owned()], ..bare() },
+        ] {
+            scanned(&scan, text);
+        }
+    }
+}
+
+fn scanned(scan: &Scan, text: &str) {
+    EVENTS.with(|policy| {
+        for role in ["analyst", "agent"] {
+            let caller = house::caller(role);
+            let canonical = policy.canonical_scan(&caller, &events::source(Dialect::DuckDb), scan);
+            if let Ok(canonical) = &canonical {
+                let again = policy.canonical_scan(&caller, &events::source(Dialect::DuckDb), canonical);
+                assert_eq!(again.as_ref(), Ok(canonical), "what was understood of {text} reads as something else");
+            }
+            for dialect in [Dialect::DuckDb, Dialect::Sqlite] {
+                match promptly(text, || events::check(policy, &caller, dialect, scan.clone())) {
+                    Ok(approved) => reads::one_scan(&approved, &caller),
+                    Err(fault) => {
+                        well_told(&fault, text, &["secret", "not_in_contract"]);
+                        assert!(fault.code.starts_with("scan."), "{text}: {fault}");
+                    }
+                }
+            }
+        }
+    });
 }
 
 /// A contract file.

@@ -41,6 +41,28 @@ pub fn one_filtered_table(approved: &Approved) {
     });
 }
 
+/// One query around the subquery over the readable part of `events`, and no other.
+pub fn one_scan(approved: &Approved, caller: &Caller) {
+    with_stack(approved, || {
+        let query = parsed(approved);
+        let mut counts = Counts::default();
+        let _: ControlFlow<()> = query.visit(&mut counts);
+        let sql = approved.sql();
+        assert_eq!((counts.queries, counts.relations), (2, 1), "{sql}");
+        let (_, fenced) = sql.split_once(r#" FROM (SELECT "id", "event_date", "#).expect("a subquery over the table");
+        let (columns, after) = fenced.split_once(r#" FROM "main"."events""#).expect("the table");
+        assert!(!columns.contains("secret") && !columns.contains("not_in_contract"), "{sql}");
+        let rows = match (caller.role.as_str(), approved.dialect()) {
+            ("agent", Dialect::DuckDb) => r#" WHERE (owner = $1)) AS "events""#,
+            ("agent", Dialect::Sqlite) => r#" WHERE (owner = ?1) LIMIT -1) AS "events""#,
+            _ => r#") AS "events""#,
+        };
+        assert!(after.starts_with(rows), "{sql}");
+        assert_eq!(approved.filtered_by().len(), usize::from(caller.role == "agent"));
+        assert_eq!(approved.tables(), ["events"]);
+    });
+}
+
 /// The one query that the text is, the same again when it is written and read once more.
 fn parsed(approved: &Approved) -> Query {
     let read = |text: &str| -> Query {

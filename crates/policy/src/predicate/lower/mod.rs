@@ -30,7 +30,7 @@ impl Lowering<'_> {
         if typed.kind.may_be_bool() {
             return Ok(typed.node);
         }
-        let message = format!("the predicate is a {}, not true or false", typed.kind.word());
+        let message = format!("the predicate is {}, not true or false", typed.kind.noun());
         Err(at_node(invalid("not_boolean", message, "compare it with something"), expr))
     }
 
@@ -64,7 +64,7 @@ impl Lowering<'_> {
         if typed.kind.may_be_bool() {
             return Ok(typed.node);
         }
-        let message = format!("a {} stands where true or false is needed", typed.kind.word());
+        let message = format!("{} stands where true or false is needed", typed.kind.noun());
         Err(at_node(invalid("type_mismatch", message, "compare it with something"), expr))
     }
 

@@ -21,7 +21,7 @@ impl Lowering<'_> {
             B::Gt => Comparison::Greater,
             B::GtEq => Comparison::GreaterOrEqual,
             // Of two truths exactly one: they differ.
-            B::Xor => {
+            B::Xor if self.is_bigquery() => {
                 let (left, right) = (Box::new(self.condition(left)?), Box::new(self.condition(right)?));
                 return Ok(Typed::bool(Node::Compare { left, op: Comparison::NotEqual, right }));
             }
@@ -64,7 +64,7 @@ impl Lowering<'_> {
         if a.kind.compares_with(b.kind) || (literal && !nested(a.kind) && !nested(b.kind)) {
             return Ok(());
         }
-        let message = format!("a {} cannot be compared with a {}", a.kind.word(), b.kind.word());
+        let message = format!("{} cannot be compared with {}", a.kind.noun(), b.kind.noun());
         Err(invalid("type_mismatch", message, "compare like with like; CAST one of them if need be"))
     }
 
@@ -96,11 +96,11 @@ impl Lowering<'_> {
             return Ok(moved);
         }
         let kind = result(self.flavour, op, a.kind, b.kind).ok_or_else(|| {
-            let message = format!("`{}` does not go with a {} and a {}", symbol(op), a.kind.word(), b.kind.word());
+            let message = format!("`{}` does not go with {} and {}", symbol(op), a.kind.noun(), b.kind.noun());
             invalid("type_mismatch", message, "CAST one of them if need be")
         })?;
-        let (left, right) = (Box::new(a.node), Box::new(b.node));
-        Ok(Typed::new(Node::Arithmetic { left, op, right }, kind))
+        let (left, right, kinds) = (Box::new(a.node), Box::new(b.node), (a.kind, b.kind));
+        Ok(Typed::new(Node::Arithmetic { left, op, right, kinds }, kind))
     }
 
     /// A date or a moment, and an interval.
@@ -125,7 +125,7 @@ impl Lowering<'_> {
             UnaryOperator::Minus | UnaryOperator::Plus => {
                 let typed = self.expr(operand)?;
                 if !(typed.kind.is_numeric() || matches!(typed.kind, Kind::Any | Kind::Interval)) {
-                    let message = format!("`{op}` does not go with a {}", typed.kind.word());
+                    let message = format!("`{op}` does not go with {}", typed.kind.noun());
                     return Err(invalid("type_mismatch", message, "put a sign before numbers only"));
                 }
                 let minus = op == UnaryOperator::Minus;
@@ -206,7 +206,7 @@ impl Lowering<'_> {
         if matches!(typed.kind, Kind::Text | Kind::Opaque | Kind::Any) {
             return Ok(typed.node);
         }
-        let message = format!("LIKE compares text, not a {}", typed.kind.word());
+        let message = format!("LIKE compares text, not {}", typed.kind.noun());
         Err(at_node(invalid("type_mismatch", message, "CAST it to text"), expr))
     }
 

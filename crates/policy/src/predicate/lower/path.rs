@@ -42,7 +42,7 @@ impl Lowering<'_> {
 
     /// `column.field.field`, perhaps with the table's own name before it.
     fn start(&self, parts: &[Ident]) -> Result<Cursor, Fault> {
-        parts.iter().try_for_each(no_parameter)?;
+        parts.iter().try_for_each(|part| self.name(part))?;
         let (first, rest) = parts.split_first().ok_or_else(|| syntax_not_allowed("a name without parts"))?;
         if let Some(mut cursor) = self.top(first) {
             let is_table = first.value.eq_ignore_ascii_case(self.readable.name);
@@ -119,6 +119,25 @@ impl Lowering<'_> {
         Some(Cursor { path, shape })
     }
 
+    /// A name in the flavour's own quotes or in none. `@p` and `@@project_id` come as names as well.
+    fn name(&self, ident: &Ident) -> Result<(), Fault> {
+        let shown = clip(&ident.value);
+        let quote = if self.is_bigquery() { '`' } else { '"' };
+        let fault = match (ident.value.strip_prefix("@@"), ident.value.strip_prefix('@')) {
+            (Some(_), _) => {
+                let message = format!("the system variable `{shown}` is not allowed");
+                refuse("system_variable", message, "write the value itself").detail("variable", shown)
+            }
+            (None, Some(_)) => literal::parameter(&ident.value),
+            (None, None) if ident.quote_style.is_some_and(|q| q != quote) => {
+                let message = format!("the name `{shown}` stands in quotes that are not this flavour's");
+                invalid("identifier", message, format!("write names in {quote}{quote} or without quotes"))
+            }
+            (None, None) => return Ok(()),
+        };
+        Err(at_ident(fault, ident))
+    }
+
     fn unknown(&self, ident: &Ident) -> Fault {
         let known = self.readable.fields.iter().map(|f| f.name);
         let mut hint = did_you_mean(&ident.value, known, "columns");
@@ -169,19 +188,6 @@ impl Cursor {
         self.path.steps.push(step);
         Ok(())
     }
-}
-
-/// `@p` and `@@project_id` come as names.
-fn no_parameter(ident: &Ident) -> Result<(), Fault> {
-    let fault = match (ident.value.strip_prefix("@@"), ident.value.strip_prefix('@')) {
-        (Some(_), _) => {
-            let message = format!("the system variable `{}` is not allowed", clip(&ident.value));
-            refuse("system_variable", message, "write the value itself").detail("variable", clip(&ident.value))
-        }
-        (None, Some(_)) => literal::parameter(&ident.value),
-        (None, None) => return Ok(()),
-    };
-    Err(at_ident(fault, ident))
 }
 
 fn array_offset(index: &str) -> Fault {

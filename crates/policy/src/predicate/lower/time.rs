@@ -110,7 +110,7 @@ impl Lowering<'_> {
         let part = Part::parse(self.flavour, word)?;
         let of = self.expr(of)?;
         if !(of.kind.is_temporal() || matches!(of.kind, Kind::Time | Kind::Any)) {
-            let message = format!("a {} has no `{}`", of.kind.word(), clip(word));
+            let message = format!("{} has no `{}`", of.kind.noun(), clip(word));
             return Err(invalid("type_mismatch", message, "EXTRACT takes dates, times and timestamps"));
         }
         let kind = if part == Part::Epoch { Kind::Number } else { Kind::Integer };
@@ -146,7 +146,7 @@ impl Lowering<'_> {
         match typed.kind {
             Kind::Integer | Kind::Any => Ok(typed.node),
             other => {
-                let message = format!("an interval needs a whole number, not a {}", other.word());
+                let message = format!("an interval needs a whole number, not {}", other.noun());
                 Err(at_node(invalid("type_mismatch", message, "write INTERVAL 30 DAY"), value))
             }
         }

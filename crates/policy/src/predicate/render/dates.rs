@@ -5,7 +5,7 @@ use crate::plan::{instant, trunc};
 use crate::predicate::kind::Kind;
 use crate::predicate::part::{MONDAYS, Part};
 use crate::predicate::refuse::no_translation;
-use crate::predicate::tree::Node;
+use crate::predicate::tree::{Arithmetic, Node};
 use domain::plan::DateUnit;
 use domain::{Dialect, Fault, Flavour};
 
@@ -101,6 +101,32 @@ impl Writer {
         }
         let sign = if back { '-' } else { '+' };
         Ok((Level::Operator, format!("{of} {sign} {}", self.at(Level::Atom, by)?)))
+    }
+
+    /// Arithmetic of days, which are text in SQLite; none where numbers are meant.
+    pub(super) fn days(
+        &self,
+        left: &Node,
+        op: Arithmetic,
+        right: &Node,
+        kinds: (Kind, Kind),
+    ) -> Result<Option<String>, Fault> {
+        let plain = |kind| matches!(kind, Kind::Integer | Kind::Number | Kind::Text | Kind::Opaque | Kind::Any);
+        if self.target != Target::Sqlite || (plain(kinds.0) && plain(kinds.1)) {
+            return Ok(None);
+        }
+        let date = self.at(Level::Atom, left)?;
+        match (kinds, right) {
+            ((Kind::Date, Kind::Integer), Node::Number(days)) => {
+                let sign = if op == Arithmetic::Minus { '-' } else { '+' };
+                Ok(Some(format!("date({date}, '{sign}{days} days')")))
+            }
+            ((Kind::Date, Kind::Date), _) => {
+                let other = self.at(Level::Atom, right)?;
+                Ok(Some(format!("CAST(julianday(date({date})) - julianday(date({other})) AS INTEGER)")))
+            }
+            _ => Err(no_translation("arithmetic with times", self.target.name())),
+        }
     }
 
     /// An interval as SQLite's date functions take it: `'-30 days'`.

@@ -103,7 +103,7 @@ impl Writer {
             Type::Date => return Ok(format!("date({text})")),
             Type::Datetime | Type::Timestamp => return Ok(instant(text)),
             Type::Text => "TEXT",
-            Type::Int if !safe => "INTEGER",
+            Type::Int | Type::Int32 if !safe => "INTEGER",
             Type::Float if !safe => "REAL",
             Type::Numeric(None) if !safe => "NUMERIC",
             _ => return Err(no_translation("CAST to this type", self.target.name())),
@@ -116,7 +116,11 @@ impl Writer {
         let pick = |bigquery: &str, duckdb: &str| if big { bigquery } else { duckdb }.to_owned();
         Ok(match to {
             Type::Int => pick("INT64", "BIGINT"),
+            Type::Int32 => "INTEGER".to_owned(),
+            Type::Int16 => "SMALLINT".to_owned(),
+            Type::Int8 => "TINYINT".to_owned(),
             Type::Float => pick("FLOAT64", "DOUBLE"),
+            Type::Float32 => "REAL".to_owned(),
             Type::Numeric(Some((precision, scale))) => format!("{}({precision}, {scale})", pick("NUMERIC", "DECIMAL")),
             // BigQuery's has nine digits behind the point, DuckDB's own three.
             Type::Numeric(None) if self.flavour == Flavour::BigQuery => pick("NUMERIC", "DECIMAL(38, 9)"),

@@ -92,7 +92,10 @@ impl Writer {
             Node::And(all) => (Level::And, self.joined(all, Level::Not, " AND ")?),
             Node::Or(all) => (Level::Or, self.joined(all, Level::And, " OR ")?),
             Node::Minus(inner) => (Level::Operator, format!("-{}", self.at(Level::Atom, inner)?)),
-            Node::Arithmetic { left, op, right } => (Level::Operator, self.arithmetic(left, *op, right)?),
+            Node::Arithmetic { left, op, right, kinds } => match self.days(left, *op, right, *kinds)? {
+                Some(days) => (Level::Atom, days),
+                None => (Level::Operator, self.arithmetic(left, *op, right)?),
+            },
             Node::Compare { left, op, right } => {
                 let moments = self.needs_moments(&[left, right]);
                 let (left, right) = (self.compared(left, moments)?, self.compared(right, moments)?);

@@ -63,12 +63,40 @@ impl Writer {
                 let tests: Vec<String> = args.written.iter().map(|arg| format!("{arg} IS NULL")).collect();
                 tests.join(" OR ")
             }
-            _ => match (inside.strip_prefix("group "), inside.strip_prefix('-')) {
-                (Some(digits), _) => group(node(digits)?).to_string(),
-                (None, Some(digits)) => self.modifier(node(digits)?, true)?,
-                (None, None) => place(inside).and_then(|n| args.written.get(n)).ok_or_else(nothing)?.clone(),
+            _ => match inside.split_once(' ') {
+                Some(("group", digits)) => group(node(digits)?).to_string(),
+                Some((_, digits)) => self.format(node(digits)?)?,
+                None => match inside.strip_prefix('-') {
+                    Some(digits) => self.modifier(node(digits)?, true)?,
+                    None => place(inside).and_then(|n| args.written.get(n)).ok_or_else(nothing)?.clone(),
+                },
             },
         })
+    }
+}
+
+/// Elements of formats that mean the same everywhere, and those that DuckDB knows as well as BigQuery.
+const EVERYWHERE: &str = "dHIjMmpSUWY%";
+const NAMES: &str = "AaBby";
+/// Elements that stand for several.
+const SHORT: [(&str, &str); 4] = [("%F", "%Y-%m-%d"), ("%T", "%H:%M:%S"), ("%R", "%H:%M"), ("%D", "%m/%d/%y")];
+
+impl Writer {
+    /// A constant format of dates in the elements of the target.
+    fn format(&self, format: &Node) -> Written {
+        let Node::Text(format) = format else { return Err(no_translation("this format", self.target.name())) };
+        let long = SHORT.iter().fold(format.replace("%%", "%\0"), |text, (short, long)| text.replace(short, long));
+        let long = long.replace("%\0", "%%");
+        let mut characters = long.chars();
+        while let Some(c) = characters.next() {
+            let known = |element: char| {
+                EVERYWHERE.contains(element) || (self.target == Target::DuckDb && NAMES.contains(element))
+            };
+            if c == '%' && !characters.next().is_some_and(known) {
+                return Err(no_translation(format, self.target.name()));
+            }
+        }
+        Ok(self.text(&long))
     }
 }
 
