@@ -17,8 +17,8 @@ pub struct RunFilter {
     pub status: Option<Status>,
     pub thread: Option<ThreadId>,
     pub session: Option<SessionId>,
-    /// By default only runs that somebody asked for.
-    pub purpose: Option<Purpose>,
+    /// By default only runs that somebody asked for; none at all means any.
+    pub purposes: &'static [Purpose],
     /// Part of the question, in any case.
     pub text: Option<String>,
     /// From this instant on.
@@ -43,7 +43,7 @@ impl Default for RunFilter {
             status: None,
             thread: None,
             session: None,
-            purpose: Some(Purpose::Answer),
+            purposes: &[Purpose::Answer],
             text: None,
             since: None,
             until: None,
@@ -163,24 +163,24 @@ pub(crate) fn turns(conn: &Connection, thread: ThreadId, actor: &str, last: usiz
 }
 
 struct Conditions {
-    sql: Vec<&'static str>,
+    sql: Vec<String>,
     values: Vec<Value>,
 }
 
 impl Conditions {
     fn of(filter: &RunFilter) -> Self {
-        let mut all = Self { sql: vec!["TRUE"], values: Vec::new() };
+        let mut all = Self { sql: vec!["TRUE".to_owned()], values: Vec::new() };
         all.add("actor = ?", filter.actor.clone());
         all.add("dataset_id = ?", filter.dataset.clone());
         all.add("status = ?", filter.status.map(|status| status.as_str().to_owned()));
         all.add("thread_id = ?", filter.thread.map(|id| id.to_string()));
         all.add("session_id = ?", filter.session.map(|id| id.to_string()));
-        all.add("purpose = ?", filter.purpose.map(|purpose| purpose.as_str().to_owned()));
+        all.add_any("purpose", filter.purposes.iter().map(|purpose| purpose.as_str()));
         all.add("contains_folded(question, ?)", filter.text.as_ref().map(|text| text.to_lowercase()));
         all.add("created_at >= ?", filter.since.map(time::text));
         all.add("created_at < ?", filter.until.map(time::text));
         if let Some(Cursor { created_at, run_id }) = &filter.after {
-            all.sql.push("(created_at, run_id) < (?, ?)");
+            all.sql.push("(created_at, run_id) < (?, ?)".to_owned());
             all.values.extend([created_at.clone().into(), run_id.to_string().into()]);
         }
         all
@@ -188,8 +188,16 @@ impl Conditions {
 
     fn add(&mut self, sql: &'static str, value: Option<String>) {
         if let Some(value) = value {
-            self.sql.push(sql);
+            self.sql.push(sql.to_owned());
             self.values.push(value.into());
+        }
+    }
+
+    /// One of several values; any, if there are none.
+    fn add_any<'v>(&mut self, column: &str, values: impl ExactSizeIterator<Item = &'v str>) {
+        if values.len() > 0 {
+            self.sql.push(format!("{column} IN ({})", vec!["?"; values.len()].join(",")));
+            self.values.extend(values.map(|value| value.to_owned().into()));
         }
     }
 }

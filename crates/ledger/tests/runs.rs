@@ -73,7 +73,7 @@ async fn filters_narrow() {
     let all = RunFilter::default;
     let cases = [
         (all(), "fourth third second 100% first ÄPFEL"),
-        (RunFilter { purpose: None, ..all() }, "fifth fourth third second 100% first ÄPFEL"),
+        (RunFilter { purposes: &[], ..all() }, "fifth fourth third second 100% first ÄPFEL"),
         (RunFilter { actor: Some("ann".into()), ..all() }, "second 100% first ÄPFEL"),
         (RunFilter { dataset: Some("hr".into()), ..all() }, "second 100%"),
         (RunFilter { status: Some(Status::Failed), ..all() }, "third"),

@@ -42,7 +42,7 @@ impl Seen {
 
 /// A program that is the stand-in with this script: the variable that names it is part of the program, not of this
 /// process, whose environment all tests share.
-fn program(dir: &Path, script: &Value) -> PathBuf {
+pub fn program(dir: &Path, script: &Value) -> PathBuf {
     use std::os::unix::fs::PermissionsExt;
     let (file, program) = (dir.join("script.json"), dir.join("claude"));
     std::fs::write(&file, script.to_string()).unwrap();

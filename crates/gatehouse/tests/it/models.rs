@@ -88,7 +88,7 @@ fn an_analysis_of_two_queries_and_its_audit_line() {
     }
     insta::assert_json_snapshot!("an analysis' audit line", line);
     // Every statement is a run of its own; the answer names them all.
-    let [answer] = records(&house.server, &session(&reply)).try_into().unwrap();
+    let [answer, _, _] = records(&house.server, &session(&reply)).try_into().unwrap();
     assert_eq!(answer["details"]["planner"], "claude");
     assert_eq!(answer["details"]["model"], "claude-sonnet-5-5");
     assert_eq!(answer["details"]["cost_usd"], json!(0.006_61));
@@ -140,6 +140,36 @@ fn other_servers_plan_as_well() {
     let line = lines.of(&session(&reply));
     assert_eq!((&line["metadata"]["model"], &line["metadata"]["cost_estimate_usd"]), (&json!("qwen"), &Value::Null));
     assert_eq!(line["sql_queries_executed"].as_array().unwrap().len(), 2);
+}
+
+/// The agent CLI, by the program that stands in for it: its tools are a `gatehouse mcp` that works as the caller.
+#[test]
+fn the_agent_cli_plans_as_well() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = json!({ "seen": dir.path().join("seen.json"), "steps": [
+        { "call": ["read_query", { "sql": "SELECT * FROM customers" }] },
+        { "expect": "[model.personal]" },
+        { "call": ["read_query", { "sql": BY_TIER }] },
+        { "text": INSIGHT },
+        { "result": { "result": INSIGHT } },
+    ]});
+    let program = crate::claude_code::program(dir.path(), &script);
+    let builder = server().env("GATEHOUSE_PLANNER", "claude-code");
+    let (server, lines) = Lines::server(builder.env("GATEHOUSE_MODEL_CLAUDE_PROGRAM", program.to_str().unwrap()));
+    // An admin may read `email`; a model may not.
+    let admin = server.client("root", "admin");
+    let reply = ask(&admin, "Who buys from us?");
+    assert_eq!(reply.json()["choices"][0]["message"]["content"], INSIGHT, "{}", reply.text());
+    let [answer, refused, shown] = records(&server, &session(&reply)).try_into().unwrap();
+    assert_eq!((&answer["details"]["planner"], rows(&answer).len()), (&json!("claude-code"), 3), "{answer}");
+    assert_eq!(refused["details"]["sql_text"], "SELECT * FROM customers");
+    assert_eq!((&shown["details"]["actor"], &shown["details"]["sql_text"]), (&json!("root"), &json!(BY_TIER)));
+    assert_eq!(lines.of(&session(&reply))["metadata"]["tool_call_count"], 2);
+    // The token of the question is good for nothing any more.
+    let tokens = admin.get("/tokens").json();
+    let open = |token: &&Value| token["expires_at"].is_string() && token["revoked_at"].is_null();
+    let left = tokens["tokens"].as_array().unwrap().iter().filter(open).filter(|token| token["actor"] == "root");
+    assert_eq!(left.count(), 0, "{tokens}");
 }
 
 #[test]

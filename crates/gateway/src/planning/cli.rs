@@ -53,8 +53,8 @@ impl House {
 
     /// What was asked for in another process, in order.
     async fn steps_of(&self, ask: &Ask) -> Result<Vec<Run>, Fault> {
-        let (session, purpose) = (Some(ask.session), Some(Purpose::Step));
-        let filter = RunFilter { session, purpose, limit: RunFilter::MAX_LIMIT, ..RunFilter::default() };
+        let (session, purposes) = (Some(ask.session), &[Purpose::Step]);
+        let filter = RunFilter { session, purposes, limit: RunFilter::MAX_LIMIT, ..RunFilter::default() };
         let page = self.ledger.runs(&filter).await.map_err(Fault::from)?;
         let mut steps = Vec::new();
         for run in page.runs.iter().rev() {

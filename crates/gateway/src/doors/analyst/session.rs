@@ -112,13 +112,16 @@ async fn in_time(limit: Duration, walk: Walk) -> Result<Answer, Fault> {
 /// The statements of a session, in the order in which they ran. A ledger that cannot be read costs the line its
 /// statements, and nobody anything else.
 async fn runs(house: &House, session: SessionId) -> Vec<Run> {
-    let filter =
-        RunFilter { session: Some(session), purpose: None, limit: RunFilter::MAX_LIMIT, ..RunFilter::default() };
+    let filter = RunFilter {
+        session: Some(session),
+        purposes: &[Purpose::Answer, Purpose::Step],
+        limit: RunFilter::MAX_LIMIT,
+        ..RunFilter::default()
+    };
     let mut runs = Vec::new();
     match house.ledger.runs(&filter).await {
         Ok(page) => {
-            let told = page.runs.iter().filter(|run| matches!(run.purpose, Purpose::Answer | Purpose::Step));
-            for run in told.rev() {
+            for run in page.runs.iter().rev() {
                 runs.extend(house.ledger.run(run.run_id).await.ok().flatten());
             }
         }

@@ -9,7 +9,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use domain::{Caller, Door, Fault, Kind, Proposal, QueryMode, Run, RunId, Status};
+use domain::{Caller, Door, Fault, Kind, Proposal, Purpose, QueryMode, Run, RunId, Status};
 use ledger::RunFilter;
 use serde::Deserialize;
 use serde_json::json;
@@ -144,8 +144,12 @@ fn filter(caller: &Caller, query: ListQuery) -> Result<RunFilter, HttpFault> {
         None if caller.is_admin() => None,
         None => Some(caller.actor.clone()),
     };
+    // A session is asked for to see what an answer is made of.
+    let purposes: &[Purpose] =
+        if query.session_id.is_some() { &[Purpose::Answer, Purpose::Step] } else { &[Purpose::Answer] };
     Ok(RunFilter {
         actor,
+        purposes,
         dataset: query.dataset_id,
         status: query.status.map(|s| Status::parse(&s).ok_or_else(|| bad("status", &s))).transpose()?,
         thread: query.thread_id.map(|t| parse_id(&t, "thread")).transpose()?,
