@@ -16,7 +16,9 @@ use crate::house::House;
 use crate::planning::{MOST_VALUES, Planned};
 use crate::turns::Turn;
 use crate::{answer, nothing, rows};
-use domain::{Ask, Caller, Clarification, Door, Fault, Limits, Outcome, Proposal, Purpose, Rows, Run, Status, Timings, Wish};
+use domain::{
+    Ask, Caller, Clarification, Door, Fault, Limits, Outcome, Proposal, Purpose, Rows, Run, Status, Timings, Wish,
+};
 use engines::Executed;
 use futures_util::FutureExt;
 use jiff::Timestamp;

@@ -108,7 +108,8 @@ mod tests {
     /// A hint that the validator refuses would send people in circles.
     #[test]
     fn hints_are_accepted_as_they_stand() {
-        let mut columns = vec![Column::new("field", domain::FieldType::String), Column::new("x", domain::FieldType::String)];
+        let mut columns =
+            vec![Column::new("field", domain::FieldType::String), Column::new("x", domain::FieldType::String)];
         columns.push(Column::new("day", domain::FieldType::Date));
         columns.push(Column::new("at", domain::FieldType::Timestamp));
         let table = Table { name: "t".into(), columns, ..Table::default() };
