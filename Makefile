@@ -59,6 +59,7 @@ deps: ## install missing system packages
 python: ## the Python clients that tests use, into the user's cache (once; some minutes)
 	@scripts/python-deps >/dev/null
 	@scripts/python-deps litellm >/dev/null
+	@scripts/python-deps scan >/dev/null
 
 inspector: ## the MCP Inspector that tests use, into the user's cache (once)
 	@scripts/inspector >/dev/null

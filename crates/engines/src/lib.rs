@@ -17,4 +17,4 @@ pub use client::run_worker;
 pub use pool::{Engines, Executed, Scanning, Settings};
 pub use protocol::{Estimate, Form};
 pub use source::{FileTable, Source, SourceKind};
-pub use stream::{Next, Streaming, Total};
+pub use stream::{Caps, Next, Streaming, Total};

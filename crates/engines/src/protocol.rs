@@ -69,6 +69,9 @@ pub struct Query {
     pub bytes: u64,
     #[serde(default)]
     pub form: Form,
+    /// The tables that it reads.
+    #[serde(default)]
+    pub tables: Vec<String>,
     /// Whether the columns come first, in a frame of their own.
     #[serde(default)]
     pub announce: bool,

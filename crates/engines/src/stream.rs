@@ -31,6 +31,13 @@ pub struct Streaming<T: Send + 'static> {
     most: u64,
 }
 
+/// How much is wanted or granted, whatever more policy allows.
+#[derive(Debug, Clone, Copy)]
+pub struct Caps {
+    pub rows: u64,
+    pub bytes: u64,
+}
+
 /// What comes next.
 #[derive(Debug)]
 pub enum Next {
@@ -50,7 +57,7 @@ pub struct Total {
 }
 
 impl Engines {
-    /// Begins what policy has approved, with at most `bytes` of result. The columns are known when this returns.
+    /// Begins what policy has approved, within its limits and these caps. The columns are known when this returns.
     ///
     /// `turn` is kept as long as the statement runs, and after a failure until its worker has been replaced.
     pub async fn stream<T: Send + 'static>(
@@ -58,7 +65,7 @@ impl Engines {
         source: &Source,
         approved: &Approved,
         form: Form,
-        bytes: u64,
+        caps: Caps,
         turn: T,
     ) -> Result<Streaming<T>, Fault> {
         if approved.source() != source.name {
@@ -69,9 +76,10 @@ impl Engines {
         let query = Query {
             sql: approved.sql().to_owned(),
             params: approved.params().to_vec(),
-            rows: limits.rows,
-            bytes: limits.bytes.min(bytes),
+            rows: limits.rows.min(caps.rows),
+            bytes: limits.bytes.min(caps.bytes),
             form,
+            tables: approved.tables().to_vec(),
             announce: true,
         };
         let most = match form {

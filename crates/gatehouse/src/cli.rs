@@ -36,6 +36,9 @@ pub enum Command {
     /// Write, check and show contracts
     #[command(subcommand)]
     Contracts(Contracts),
+    /// Register, describe and unregister tables of the catalog
+    #[command(subcommand)]
+    Tables(Tables),
     /// Plan a question without a server: reading, plan and SQL
     Plan(Plan),
     /// Ask a file of questions whose answers are known, and count what is right
@@ -193,6 +196,30 @@ pub enum Contracts {
         resource: String,
         #[arg(long)]
         role: String,
+    },
+}
+
+#[derive(Subcommand)]
+pub enum Tables {
+    /// Write a safe contract for a table: read only, fields that look like PII hidden
+    Register {
+        #[command(flatten)]
+        data: Data,
+        source: String,
+        table: String,
+    },
+    /// Remove a table's contract; only admins see the table from then on
+    Unregister {
+        #[command(flatten)]
+        data: Data,
+        /// As the catalog calls it
+        id: String,
+    },
+    /// The contract of a table, whole
+    Describe {
+        #[command(flatten)]
+        data: Data,
+        id: String,
     },
 }
 

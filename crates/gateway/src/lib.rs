@@ -22,6 +22,7 @@ mod metrics;
 mod nothing;
 mod path;
 mod planning;
+mod registry;
 mod rows;
 mod serve;
 mod streamed;

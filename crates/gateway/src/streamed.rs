@@ -14,7 +14,7 @@ use crate::doors::scan::audit::{self, Figures};
 use crate::path::{self, Stop};
 use bytes::Bytes;
 use domain::{Ask, Caller, Fault, Kind, ResultColumn, Run, RunId, Status};
-use engines::{Form, Next, Streaming, Total};
+use engines::{Caps, Form, Next, Streaming, Total};
 use futures_util::FutureExt;
 use ledger::{OverQuota, ScanQuota};
 use std::panic::AssertUnwindSafe;
@@ -35,6 +35,20 @@ pub struct Streamed {
     pub head: Head,
     pieces: mpsc::Receiver<Result<Piece, Fault>>,
     _guard: DropGuard,
+}
+
+/// What a result is wanted as, and how much of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    pub form: Form,
+    /// Besides the caps that hold anyway.
+    pub rows: u64,
+}
+
+impl Wanted {
+    pub fn all(form: Form) -> Self {
+        Self { form, rows: u64::MAX }
+    }
 }
 
 /// What is known before the first byte.
@@ -125,7 +139,7 @@ struct Fetch<'a> {
     house: &'a Arc<House>,
     caller: &'a Caller,
     ask: &'a Ask,
-    form: Form,
+    wanted: Wanted,
     run: Run,
     began: Instant,
     /// Whether a quota is set aside that has to be settled.
@@ -141,7 +155,7 @@ struct Fetch<'a> {
 
 impl House {
     /// Sends a request on its way whose result is streamed; answers when its first bytes are there.
-    pub async fn stream(self: &Arc<Self>, caller: Caller, ask: Ask, form: Form) -> Result<Streamed, NotStreamed> {
+    pub async fn stream(self: &Arc<Self>, caller: Caller, ask: Ask, wanted: Wanted) -> Result<Streamed, NotStreamed> {
         let watch = Watch::new(&caller);
         let guard = watch.cancel.clone().drop_guard();
         self.active.insert(watch.clone());
@@ -149,7 +163,7 @@ impl House {
         let house = self.clone();
         self.tasks.spawn(async move {
             let mut reader = Reader { head: Some(head), pieces: None };
-            let walked = AssertUnwindSafe(house.fetch(&caller, &ask, form, &watch, &mut reader)).catch_unwind().await;
+            let walked = AssertUnwindSafe(house.fetch(&caller, &ask, wanted, &watch, &mut reader)).catch_unwind().await;
             house.active.remove(watch.run_id);
             if walked.is_err() {
                 reader.refuse(Fault::internal("path.panic").into());
@@ -162,13 +176,13 @@ impl House {
         }
     }
 
-    async fn fetch(self: &Arc<Self>, caller: &Caller, ask: &Ask, form: Form, watch: &Watch, reader: &mut Reader) {
+    async fn fetch(self: &Arc<Self>, caller: &Caller, ask: &Ask, wanted: Wanted, watch: &Watch, reader: &mut Reader) {
         let run = path::begin(caller, ask, watch, self.policy().fingerprint());
         let mut fetch = Fetch {
             house: self,
             caller,
             ask,
-            form,
+            wanted,
             run,
             began: Instant::now(),
             begun: false,
@@ -203,7 +217,8 @@ impl Fetch<'_> {
         self.run.unenforced.clone_from(&sandbox.unenforced);
         let start = Instant::now();
         // The only line of the house that gives a statement to an engine to be streamed.
-        let mut streaming = self.house.engines.stream(&dataset.source, &approved, self.form, granted, ()).await?;
+        let caps = Caps { rows: self.wanted.rows, bytes: granted };
+        let mut streaming = self.house.engines.stream(&dataset.source, &approved, self.wanted.form, caps, ()).await?;
         self.run.dataset_version_hash = Some(streaming.data_version().to_owned());
         self.columns = streaming.columns().to_vec();
         let poured = self.pour(&mut streaming, reader).await;
@@ -321,7 +336,7 @@ impl Fetch<'_> {
     }
 
     fn estimated_scan_bytes(&self) -> Option<u64> {
-        let figures = self.held.as_ref().filter(|_| self.form == Form::Estimate)?;
+        let figures = self.held.as_ref().filter(|_| self.wanted.form == Form::Estimate)?;
         serde_json::from_slice::<engines::Estimate>(figures).ok()?.scan_bytes
     }
 

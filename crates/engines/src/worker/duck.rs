@@ -1,6 +1,7 @@
 //! DuckDB over files: views first, then every door of the engine shut, then statements.
 
 mod estimate;
+mod footer;
 
 use super::{Engine, encode, message};
 use crate::protocol::{Cause, Estimate, Failed, Queried, Query};
@@ -13,7 +14,8 @@ use std::path::{Path, PathBuf};
 
 pub struct Duck {
     connection: Connection,
-    tables: Vec<String>,
+    /// Each table over one file.
+    files: Vec<(String, PathBuf)>,
     /// Statements that were found to be one SELECT: values are bound, so that the same come again.
     known_selects: RefCell<HashSet<String>>,
 }
@@ -33,8 +35,7 @@ impl Duck {
             })?;
         }
         lock_down(&connection, tables).map_err(|e| source_failed("the engine cannot be locked down", &e))?;
-        let tables = tables.iter().map(|(name, _)| name.clone()).collect();
-        Ok(Self { connection, tables, known_selects: RefCell::default() })
+        Ok(Self { connection, files: tables.to_vec(), known_selects: RefCell::default() })
     }
 
     /// Asks DuckDB's own parser, which serialises SELECT statements and nothing else. Preparing would
@@ -79,7 +80,7 @@ impl Duck {
 
 impl Engine for Duck {
     fn describe(&mut self) -> Result<SourceSchema, Failed> {
-        let tables = self.tables.iter().map(|t| self.describe_table(t)).collect::<duckdb::Result<_>>();
+        let tables = self.files.iter().map(|(table, _)| self.describe_table(table)).collect::<duckdb::Result<_>>();
         let tables = tables.map_err(|e| failed_on_data(&e))?;
         Ok(SourceSchema { source: String::new(), dialect: Dialect::DuckDb, tables, data_version: String::new() })
     }
@@ -97,7 +98,7 @@ impl Engine for Duck {
 
     fn estimate(&mut self, query: &Query) -> Result<Estimate, Failed> {
         self.must_be_one_select(&query.sql)?;
-        estimate::estimate(&self.connection, query)
+        self.measure(query)
     }
 }
 
@@ -113,7 +114,10 @@ fn connect(memory_bytes: u64, threads: u32) -> duckdb::Result<Connection> {
         .with("allow_persistent_secrets", "false")?
         .with("temp_directory", "")?
         .with("max_temp_directory_size", "0B")?;
-    Connection::open_in_memory_with_flags(config)
+    let connection = Connection::open_in_memory_with_flags(config)?;
+    // A worker sees one state of the data: footers are read once.
+    connection.execute_batch("SET parquet_metadata_cache = true")?;
+    Ok(connection)
 }
 
 /// A view over one file. What has to be guessed (CSV dialect, types) is guessed once, here, so

@@ -6,7 +6,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-pub use stream::{BLOCK, Wanted, columns_of, write_stream};
+pub use stream::{BLOCK, Wanted, columns_of, size, write_stream};
 
 use crate::protocol::{TAG_ARROW, TAG_COLUMNS, write_frame};
 use arrow_schema::{DataType, TimeUnit};

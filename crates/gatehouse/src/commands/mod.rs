@@ -10,6 +10,7 @@ mod mcp;
 mod plan;
 pub mod runner;
 mod serve;
+mod tables;
 mod tokens;
 
 use crate::cli::{Cli, Command, Data, Schema};
@@ -23,6 +24,7 @@ pub fn run(cli: Cli) -> Result<ExitCode, Problem> {
         Command::Mcp(mcp) => run_async(mcp::run(mcp)),
         Command::Tokens(tokens) => run_async(tokens::run(tokens)),
         Command::Contracts(contracts) => run_async(contracts::run(contracts)),
+        Command::Tables(tables) => run_async(tables::run(tables)),
         Command::Plan(plan) => run_async(plan::run(plan)),
         Command::Eval(eval) => run_async(eval::run(eval)),
         Command::Audit(audit) => run_async(audit::run(audit)),

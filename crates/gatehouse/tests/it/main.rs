@@ -12,6 +12,7 @@
 mod analyst;
 mod analyst_clients;
 mod callers;
+mod scan_support;
 mod support;
 
 mod admin;
@@ -30,6 +31,12 @@ mod policy;
 mod query;
 mod rooms;
 mod runs;
+mod scan;
+mod scan_abuse;
+mod scan_clients;
+mod scan_estimate;
+mod scan_limits;
+mod scan_registry;
 mod shutdown;
 mod stream;
 mod types;

@@ -52,6 +52,12 @@ pub fn router(house: Arc<House>) -> Router {
         .route("/api/v2/sample/{id}",    get(scan::sample::sample))
         .route("/api/v2/scan",           post(scan::scan::scan))
         .route("/api/v2/scan/estimate",  post(scan::estimate::estimate))
+        .route("/api/query",             post(scan::query::query))
+        .route("/api/sync/manifest",     get(scan::sync::manifest))
+        .route("/api/sync/tables/{id}",  get(scan::sync::table))
+        .route("/api/admin/catalog/invalidate", post(scan::admin::invalidate))
+        .route("/api/admin/tables",      post(scan::admin::register))
+        .route("/api/admin/tables/{id}", get(scan::admin::describe).delete(scan::admin::unregister))
         // for agents and their makers
         .route("/tools",                 get(tools::list))
         .route("/tools/{name}",          post(tools::call_over_http))

@@ -86,7 +86,7 @@ impl<'a> Text<'a> {
     }
 
     fn write(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
-        let mut block = Capped::for_result(usize::try_from(super::stream::size(batch)).unwrap_or(usize::MAX));
+        let mut block = Capped::for_result(usize::try_from(super::size(batch)).unwrap_or(usize::MAX));
         for row in 0..batch.num_rows() {
             match self.csv {
                 true => csv_row(&mut block, batch, row)?,

@@ -31,6 +31,6 @@ impl FromRequestParts<Arc<House>> for Admin {
 }
 
 /// What an admin does is on record, with who did it.
-async fn note(house: &House, admin: &Caller, kind: &str, detail: serde_json::Value) -> Result<(), Fault> {
+pub async fn note(house: &House, admin: &Caller, kind: &str, detail: serde_json::Value) -> Result<(), Fault> {
     house.ledger.append(AuditEvent::new(kind).by(admin).detail(detail)).await.map(drop).map_err(Fault::from)
 }

@@ -5,6 +5,7 @@ use super::fetch::{self, Refusal};
 use crate::House;
 use crate::http::StrictJson;
 use crate::http::identify::Identified;
+use crate::streamed::Wanted;
 use axum::Json;
 use axum::extract::State;
 use domain::{Fault, Purpose};
@@ -18,7 +19,7 @@ pub async fn estimate(
     StrictJson(request): StrictJson<ScanRequest>,
 ) -> Result<Json<Value>, Refusal> {
     let table_id = request.table_id.clone();
-    let streamed = fetch::begin(&house, &caller, request, Purpose::Estimate, Form::Estimate).await?;
+    let streamed = fetch::begin(&house, &caller, request, Purpose::Estimate, Wanted::all(Form::Estimate)).await?;
     let filtered_by = streamed.head.filtered_by.clone();
     let (figures, _) = streamed.whole().await?;
     let figures: engines::Estimate = serde_json::from_slice(&figures).map_err(|_| Fault::internal("scan.estimate"))?;

@@ -4,12 +4,11 @@ use super::registry::{self, Entry};
 use super::{ScanRequest, audit};
 use crate::House;
 use crate::http::HttpFault;
-use crate::streamed::{NotStreamed, Streamed};
+use crate::streamed::{NotStreamed, Streamed, Wanted};
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use domain::{Ask, Caller, Door, Fault, Proposal, Purpose, SessionId, Wish};
-use engines::Form;
 use ledger::OverQuota;
 use serde_json::json;
 use std::sync::Arc;
@@ -38,7 +37,7 @@ pub async fn begin(
     caller: &Caller,
     request: ScanRequest,
     purpose: Purpose,
-    form: Form,
+    wanted: Wanted,
 ) -> Result<Streamed, Refusal> {
     let kind = match purpose {
         Purpose::Estimate => "fetch_estimate",
@@ -48,7 +47,7 @@ pub async fn begin(
     let entry = find(house, caller, kind, &request.table_id).await?;
     let (source, flavour) = (entry.dataset.id.clone(), entry.flavour());
     let proposal = Proposal::Scan { source, scan: Box::new(request.into_scan(flavour)) };
-    stream(house, caller, proposal, purpose, form).await
+    stream(house, caller, proposal, purpose, wanted).await
 }
 
 /// Sends a proposal on its way.
@@ -57,7 +56,7 @@ pub async fn stream(
     caller: &Caller,
     proposal: Proposal,
     purpose: Purpose,
-    form: Form,
+    wanted: Wanted,
 ) -> Result<Streamed, Refusal> {
     let ask = Ask {
         door: Door::Scan,
@@ -67,7 +66,7 @@ pub async fn stream(
         session: SessionId::new(),
         thread: None,
     };
-    house.stream(caller.clone(), ask, form).await.map_err(|why| match why {
+    house.stream(caller.clone(), ask, wanted).await.map_err(|why| match why {
         NotStreamed::Fault(fault) => fault.into(),
         NotStreamed::OverQuota(over) => Refusal::OverQuota(over, caller.clone()),
     })

@@ -3,6 +3,7 @@
 //! The registry is the contracts: a table's id is its contract's `resource`. Every statement of this door walks the one
 //! path ([`crate::streamed`]).
 
+pub mod admin;
 pub mod audit;
 mod body;
 pub mod cache;
@@ -12,10 +13,12 @@ pub mod estimate;
 mod fetch;
 pub mod metrics;
 mod negotiate;
+pub mod query;
 mod registry;
 pub mod sample;
 pub mod scan;
 pub mod schema;
+pub mod sync;
 
 use domain::{Flavour, Scan};
 use serde::Deserialize;
@@ -36,6 +39,11 @@ pub struct ScanRequest {
 }
 
 impl ScanRequest {
+    /// All that the caller may see of a table.
+    fn whole(table_id: String) -> Self {
+        Self { table_id, select: None, filter: None, order_by: None, limit: None }
+    }
+
     /// The texts are in the table's own flavour: it is not the caller's to choose.
     fn into_scan(self, flavour: Flavour) -> Scan {
         Scan {

@@ -16,11 +16,11 @@ pub fn content_type(form: Form) -> &'static str {
     }
 }
 
-/// The first form of `Accept` that we have; Arrow, if the client says nothing or does not care.
-pub fn form(headers: &HeaderMap) -> Result<Form, Fault> {
+/// The first form of `Accept` that we have; the usual one, if the client says nothing or does not care.
+pub fn form(headers: &HeaderMap, usual: Form) -> Result<Form, Fault> {
     let accepted = listed(headers, header::ACCEPT);
     if accepted.is_empty() {
-        return Ok(Form::Arrow);
+        return Ok(usual);
     }
     let known = |item: &String| {
         let (kind, parameters) = item.split_once(';').unwrap_or((item, ""));
@@ -29,7 +29,7 @@ pub fn form(headers: &HeaderMap) -> Result<Form, Fault> {
             PARQUET => Some(Form::Parquet),
             "text/csv" => Some(Form::Csv),
             "application/json" => Some(Form::Json),
-            "*/*" | "application/*" => Some(Form::Arrow),
+            "*/*" | "application/*" => Some(usual),
             _ => None,
         }
     };
@@ -85,7 +85,7 @@ mod tests {
                     headers.insert(name, value.parse().unwrap());
                 }
             }
-            assert_eq!(form(&headers).ok(), expected, "{accept} {encoding}");
+            assert_eq!(form(&headers, Form::Arrow).ok(), expected, "{accept} {encoding}");
         }
     }
 }

@@ -6,6 +6,7 @@ use super::fetch::{self, Refusal};
 use crate::House;
 use crate::http::identify::Identified;
 use crate::http::{Path, Query};
+use crate::streamed::Wanted;
 use axum::Json;
 use axum::extract::State;
 use domain::{Caller, Fault, Kind, Purpose};
@@ -49,8 +50,8 @@ pub async fn sample(
 }
 
 async fn rows(house: &Arc<House>, caller: &Caller, id: &str, n: u64) -> Result<Value, Refusal> {
-    let request = ScanRequest { table_id: id.to_owned(), select: None, filter: None, order_by: None, limit: Some(n) };
-    let streamed = fetch::begin(house, caller, request, Purpose::Describe, Form::Json).await?;
+    let request = ScanRequest { limit: Some(n), ..ScanRequest::whole(id.to_owned()) };
+    let streamed = fetch::begin(house, caller, request, Purpose::Describe, Wanted::all(Form::Json)).await?;
     let (json, _) = streamed.whole().await?;
     serde_json::from_slice(&json).map_err(|_| Fault::internal("scan.sample").into())
 }

@@ -5,10 +5,12 @@ use super::{ScanRequest, body, negotiate};
 use crate::House;
 use crate::http::StrictJson;
 use crate::http::identify::Identified;
+use crate::streamed::Wanted;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use domain::Purpose;
+use engines::Form;
 use std::sync::Arc;
 
 pub async fn scan(
@@ -17,7 +19,7 @@ pub async fn scan(
     headers: HeaderMap,
     StrictJson(request): StrictJson<ScanRequest>,
 ) -> Result<Response, Refusal> {
-    let form = negotiate::form(&headers)?;
-    let streamed = fetch::begin(&house, &caller, request, Purpose::Answer, form).await?;
+    let form = negotiate::form(&headers, Form::Arrow)?;
+    let streamed = fetch::begin(&house, &caller, request, Purpose::Answer, Wanted::all(form)).await?;
     Ok(body::respond(streamed, form))
 }

@@ -1,0 +1,40 @@
+"""What pyarrow, Polars and DuckDB read of a scan: python scan_clients.py URL TOKEN REQUEST COMPRESSION. Prints JSON."""
+
+import io
+import json
+import sys
+
+import duckdb
+import polars
+import pyarrow as pa
+import requests
+
+url, token, request, compression = sys.argv[1:]
+headers = {
+    "authorization": f"Bearer {token}",
+    "accept": f"application/vnd.apache.arrow.stream;compression={compression}",
+}
+reply = requests.post(f"{url}/api/v2/scan", json=json.loads(request), headers=headers, stream=True)
+reply.raise_for_status()
+body = reply.content
+
+with pa.ipc.open_stream(io.BytesIO(body)) as reader:
+    table = reader.read_all()
+frame = polars.read_ipc_stream(io.BytesIO(body))
+relation = duckdb.connect().from_arrow(table)
+
+
+def plain(rows):
+    return json.loads(json.dumps(rows, default=str))
+
+
+print(
+    json.dumps(
+        {
+            "pyarrow": {"names": table.column_names, "types": [str(t) for t in table.schema.types], "rows": table.num_rows},
+            "polars": {"names": frame.columns, "rows": frame.height, "first": plain(frame.head(2).to_dicts())},
+            "duckdb": {"names": relation.columns, "rows": relation.count("*").fetchone()[0]},
+            "first": plain(table.slice(0, 2).to_pylist()),
+        }
+    )
+)
