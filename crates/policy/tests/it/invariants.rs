@@ -113,10 +113,9 @@ fn soup() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(WORDS), 1..40).prop_map(|words| words.join(" "))
 }
 
-/// An accepted query with one to four of its words dropped, doubled, moved or replaced.
-fn mutated() -> impl Strategy<Value = String> {
-    let seeds: Vec<String> =
-        ["both", "duckdb", "sqlite"].iter().flat_map(|f| cases(&format!("cases/sql/accept/{f}.txt"))).collect();
+/// An accepted query or predicate with one to four of its words dropped, doubled, moved or replaced.
+fn mutated(kind: &str, files: &[&str]) -> impl Strategy<Value = String> {
+    let seeds: Vec<String> = files.iter().flat_map(|f| cases(&format!("cases/{kind}/accept/{f}.txt"))).collect();
     let edit = (any::<prop::sample::Index>(), 0..4, prop::sample::select(WORDS), any::<prop::sample::Index>());
     (prop::sample::select(seeds), prop::collection::vec(edit, 1..5)).prop_map(|(seed, edits)| {
         let mut words: Vec<String> = seed.split_inclusive([' ', '(', ')', ',', '.']).map(str::to_owned).collect();
@@ -163,13 +162,19 @@ proptest! {
     }
 
     #[test]
-    fn changed_queries_reach_nothing_else(text in mutated()) {
+    fn changed_queries_reach_nothing_else(text in mutated("sql", &["both", "duckdb", "sqlite"])) {
         promise::sql(&text);
     }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn changed_predicates_read_back_the_same(text in mutated("scan", &["bigquery", "duckdb"]), other in "\\PC{0,40}") {
+        promise::scan(&text);
+        promise::scan(&other);
+    }
 
     #[test]
     fn written_queries_pass(text in grammar::query()) {
@@ -186,6 +191,7 @@ fn the_committed_corpus_keeps_the_promises() {
     kept("sql", promise::sql);
     kept("plan", promise::plan);
     kept("predicate", promise::predicate);
+    kept("scan", promise::scan);
     kept("contract", promise::contract);
 }
 

@@ -142,11 +142,14 @@ impl Lowering<'_> {
             UnaryOperator::Not => self.condition(operand).map(|node| Typed::bool(Node::Not(Box::new(node)))),
             UnaryOperator::Minus | UnaryOperator::Plus => {
                 let typed = self.expr(operand)?;
-                if !(typed.kind.is_numeric() || matches!(typed.kind, Kind::Any | Kind::Interval)) {
+                let minus = op == UnaryOperator::Minus;
+                // An interval may go back; `+` is of numbers.
+                let signed =
+                    typed.kind.is_numeric() || typed.kind == Kind::Any || (minus && typed.kind == Kind::Interval);
+                if !signed {
                     let message = format!("`{op}` does not go with {}", typed.kind.noun());
                     return Err(invalid("type_mismatch", message, "put a sign before numbers only"));
                 }
-                let minus = op == UnaryOperator::Minus;
                 let node = if minus { Node::Minus(Box::new(typed.node)) } else { typed.node };
                 Ok(Typed::new(node, typed.kind))
             }
