@@ -6,7 +6,7 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
-use testkit::{Client, Server, python, tally};
+use testkit::{Client, Server, ServerBuilder, python, tally};
 
 const PROJECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const GATEHOUSE: &str = env!("CARGO_BIN_EXE_gatehouse");
@@ -174,14 +174,15 @@ fn nobody_unknown_is_served() {
 
 #[test]
 fn its_rate_is_limited_and_its_bodies_are_too() {
-    let server =
-        server().demo().env("GATEHOUSE_LIMITS_REQUESTS_PER_SECOND", "1").env("GATEHOUSE_LIMITS_BURST", "3").start();
+    let settings = [("LIMITS_REQUESTS_PER_SECOND", "1"), ("LIMITS_BURST", "3"), ("SERVER_BODY_LIMIT_BYTES", "1024")];
+    let set = |server: ServerBuilder, (key, value): (&str, &str)| server.env(&format!("GATEHOUSE_{key}"), value);
+    let server = settings.into_iter().fold(server().demo(), set).start();
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
     let greedy = speaking(&server.client("greedy", "analyst"));
     let replies: Vec<_> = (0..6).map(|_| greedy.post("/mcp", &list)).collect();
     assert_eq!(replies[0].status, 200, "{}", replies[0].text());
     assert!(replies.iter().any(|reply| reply.status == 429 && reply.code() == "request.rate_limited"));
-    let large = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "x": "y".repeat(2 << 20) } });
+    let large = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "x": "y".repeat(2_000) } });
     assert_eq!(speaking(&server.client("large", "analyst")).post("/mcp", &large).status, 413);
 }
 
