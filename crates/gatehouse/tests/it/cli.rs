@@ -207,7 +207,7 @@ fn plan_explains_what_each_word_may_mean() {
 #[test]
 fn the_demos_questions_keep_their_figures() {
     let questions = concat!(env!("CARGO_MANIFEST_DIR"), "/../../demo/questions.jsonl");
-    let output = demo().command(&["eval", questions, "--min-right", "0.33", "--min-precision", "0.95"]);
+    let output = demo().command(&["eval", questions, "--min-right", "0.98", "--min-precision", "0.98"]);
     let told = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
     assert!(output.status.success(), "{told}");
 }

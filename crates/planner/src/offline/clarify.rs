@@ -1,7 +1,7 @@
 //! One question back, with the readings to choose from; and the choice, when it comes.
 
 use super::Index;
-use super::catalog::{Catalog, TableId};
+use super::catalog::{Catalog, ColumnId, TableId};
 use super::draft::Thing;
 use super::lexicon::product;
 use super::output::function_word;
@@ -30,6 +30,17 @@ pub(crate) fn question(index: &Index, trouble: &Trouble) -> Option<(String, Vec<
                 |t: &TableId| Choice { words: catalog.table(*t).words.join(" "), pick: Pick::Table(text.clone(), *t) };
             (format!("Which `{text}` do you mean?"), tables.iter().map(choice).take(3).collect())
         }
+        Trouble::WhichValue(text, values) => {
+            let choice = |v: &String| Choice { words: v.clone(), pick: Pick::Value(text.clone(), v.clone()) };
+            (format!("Which `{text}` do you mean?"), values.iter().map(choice).collect())
+        }
+        Trouble::PopularByWhat(table) => {
+            let name = &catalog.table(*table).name;
+            (format!("By what should `{name}` be ranked?"), rankings(catalog, *table, false))
+        }
+        Trouble::GroupsByWhat(table) => {
+            (format!("By which figure of `{}`?", catalog.table(*table).name), figures(catalog, *table))
+        }
         Trouble::WhichAggregate(text, _) => {
             let functions = [AggregateFn::Avg, AggregateFn::Sum, AggregateFn::Max];
             let choice = |f: AggregateFn| Choice {
@@ -52,15 +63,18 @@ pub(crate) fn question(index: &Index, trouble: &Trouble) -> Option<(String, Vec<
             )
         }
         Trouble::RankedByWhat(Some(table)) => {
-            (format!("By what should `{}` be ranked?", catalog.table(*table).name), rankings(catalog, *table))
+            (format!("By what should `{}` be ranked?", catalog.table(*table).name), rankings(catalog, *table, true))
         }
         _ => return None,
     };
     (choices.len() > 1).then_some((question, choices))
 }
 
+/// So many are offered; a reply may name others.
+const OFFERED: usize = 3;
+
 pub(crate) fn clarification(question: String, choices: &[Choice]) -> Clarification {
-    Clarification { question, choices: choices.iter().map(|c| c.words.clone()).collect() }
+    Clarification { question, choices: choices.iter().take(OFFERED).map(|c| c.words.clone()).collect() }
 }
 
 /// The choice that a reply makes: its words, its number, or words that only one of them has.
@@ -99,7 +113,7 @@ pub(crate) fn in_words(catalog: &Catalog, thing: Thing) -> String {
 }
 
 /// What rows of a table can be ranked by: measures of their own, then how many of something they have.
-fn rankings(catalog: &Catalog, table: TableId) -> Vec<Choice> {
+fn rankings(catalog: &Catalog, table: TableId, by_own: bool) -> Vec<Choice> {
     let own = catalog.table(table).columns.iter().filter(|c| catalog.column(**c).is_measure()).map(|c| Choice {
         words: catalog.column(*c).words.join(" "),
         pick: Pick::Ranking(BoundBy::Thing(Thing::Column(*c))),
@@ -112,7 +126,21 @@ fn rankings(catalog: &Catalog, table: TableId) -> Vec<Choice> {
         let behind = catalog.edges.iter().filter(|f| f.one == e.many).map(|f| f.many);
         std::iter::once(e.many).chain(behind).filter_map(|t| sum_of(catalog, t)).collect::<Vec<_>>()
     });
-    own.take(2).chain(sums.take(1)).chain(having).take(3).collect()
+    own.filter(|_| by_own).take(2).chain(sums.take(1)).chain(having).take(3).collect()
+}
+
+/// What groups of rows can be ranked by: how many they are, and averages of what they measure.
+fn figures(catalog: &Catalog, table: TableId) -> Vec<Choice> {
+    let measures = catalog.table(table).columns.iter().filter(|c| catalog.column(**c).is_measure());
+    let average = |c: &ColumnId| Choice {
+        words: format!("average {}", catalog.column(*c).words.join(" ")),
+        pick: Pick::Ranking(BoundBy::Aggregate(AggregateFn::Avg, Thing::Column(*c))),
+    };
+    let count = Choice {
+        words: format!("number of {}", catalog.table(table).words.join(" ")),
+        pick: Pick::Ranking(BoundBy::Rows(table)),
+    };
+    sum_of(catalog, table).into_iter().chain([count]).chain(measures.map(average)).take(3).collect()
 }
 
 /// The sum that rows of a table add up to: revenue, or the one measure that adds up.

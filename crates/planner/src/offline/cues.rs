@@ -10,6 +10,8 @@ pub(crate) enum Cue {
     Count,
     /// "how much": a sum.
     HowMuch,
+    /// "how long": a duration, of which the question does not say which figure.
+    HowLong,
     Aggregate(AggregateFn),
     /// "which", "what", "who": the noun that follows is asked for.
     Which,
@@ -81,7 +83,7 @@ const PHRASES: &[(&str, Cue)] = &[
     ("how many", Cue::Count), ("number of", Cue::Count), ("count of", Cue::Count), ("count", Cue::Count),
     ("total number of", Cue::Count), ("total count of", Cue::Count), ("the number of", Cue::Count),
     ("how many times", Cue::Count), ("how often", Cue::Count),
-    ("how much", Cue::HowMuch),
+    ("how much", Cue::HowMuch), ("how long", Cue::HowLong),
     ("average", Cue::Aggregate(Avg)), ("avg", Cue::Aggregate(Avg)), ("mean", Cue::Aggregate(Avg)),
     ("on average", Cue::Aggregate(Avg)), ("averaged", Cue::Aggregate(Avg)),
     ("total", Cue::Aggregate(Sum)), ("sum", Cue::Aggregate(Sum)), ("sum of", Cue::Aggregate(Sum)),

@@ -237,6 +237,8 @@ pub(crate) struct Draft {
     /// "top 5", "best": ranked, and the question does not say by what.
     pub ranked: Option<Direction>,
     pub distinct: bool,
+    /// "how long do they take": some figure of what is asked for, not a list.
+    pub figure: bool,
     /// Words that no rule could use.
     pub unexplained: Vec<String>,
     /// Words for what no plan of ours can express.

@@ -53,7 +53,11 @@ fn merge(before: Read, new: Read) -> Read {
         }
     }
     for filter in change.filters {
-        replace_filter(&mut draft.filters, filter);
+        // What is added limits the whole, not the part whose share was asked for.
+        let place = draft.part.map_or(draft.filters.len(), |_| 0);
+        if replace_filter(&mut draft.filters, filter, place) {
+            draft.part = draft.part.map(|from| from + 1);
+        }
     }
     if !change.orders.is_empty() {
         draft.orders = change.orders;
@@ -84,8 +88,8 @@ fn ask_again(draft: &mut Draft, asked: Vec<Asked>) {
     draft.subject = None;
 }
 
-/// A condition on the same thing takes the place of the old one.
-fn replace_filter(filters: &mut Vec<Filter>, new: Filter) {
+/// A condition on the same thing takes the place of the old one; true if it is a new one.
+fn replace_filter(filters: &mut Vec<Filter>, new: Filter, place: usize) -> bool {
     let same = |old: &Filter| match (old, &new) {
         (Filter::Time { .. }, Filter::Time { .. }) => true,
         (Filter::Values { options: old, negated: false, .. }, Filter::Values { options: new, negated: false, .. }) => {
@@ -98,7 +102,11 @@ fn replace_filter(filters: &mut Vec<Filter>, new: Filter) {
         Some(at) => {
             filters.remove(at);
             filters.insert(at, new);
+            false
         }
-        None => filters.push(new),
+        None => {
+            filters.insert(place.min(filters.len()), new);
+            true
+        }
     }
 }

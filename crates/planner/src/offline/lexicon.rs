@@ -231,6 +231,7 @@ impl Lexicon {
                 self.add(&[first.as_str(), noun], target, weight::NOUN);
             }
             self.add(&[first], target, weight::NOUN);
+            self.add(&["date"], target, weight::PART - 0.1);
         }
         if kind == ColumnKind::Flag && matches!(first.as_str(), "is" | "has" | "was") {
             self.add(rest, target, weight::NAME);

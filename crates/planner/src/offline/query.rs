@@ -200,6 +200,8 @@ pub(crate) enum Trouble {
     WhichTable(String, Vec<TableId>),
     /// A phrase that may mean any of these.
     Ambiguous(String, Vec<Thing>),
+    /// A name that several values of a column have among their words.
+    WhichValue(String, Vec<String>),
     /// "price by category": the average, the total?
     WhichAggregate(String, Thing),
     /// Nothing in the schema fits the phrase.
@@ -212,6 +214,10 @@ pub(crate) enum Trouble {
     CountedTwice(TableId, TableId),
     /// "best customers": by which measure?
     RankedByWhat(Option<TableId>),
+    /// "most popular products": by what they have to do with?
+    PopularByWhat(TableId),
+    /// "the worst area": by which figure of the rows of an area?
+    GroupsByWhat(TableId),
     NothingAsked,
     /// What plans of ours don't say yet.
     Unsupported(&'static str),
@@ -224,6 +230,8 @@ pub(crate) enum Pick {
     Thing(String, Thing),
     /// This phrase names this table.
     Table(String, TableId),
+    /// This phrase is this value.
+    Value(String, String),
     /// This phrase is summed up so.
     Function(String, AggregateFn),
     /// Tables are tied by the key with these words in its name.

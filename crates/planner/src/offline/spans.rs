@@ -146,6 +146,7 @@ fn candidates(index: &Index, tokens: &[Token], start: usize) -> Vec<(Span, f32)>
         found.push((span(start, end, words, meanings), 1.12 * taken as f32));
     }
     related(index, tokens, start, &mut found);
+    partial(index, tokens, start, &mut found);
     if found.is_empty() {
         found.extend(tokens.get(start..start + 1).map(|words| last_resort(index, start, words)));
     }
@@ -170,6 +171,32 @@ fn related(index: &Index, tokens: &[Token], start: usize, found: &mut Vec<(Span,
         let Some((_, best)) = names.first().copied() else { continue };
         let meanings = names.into_iter().map(|(t, w)| meaning(t, w)).collect();
         found.push((span(start, end, words, meanings), best * length as f32));
+    }
+}
+
+/// The most words of a longer value that are recognised.
+const PARTIAL_WORDS: usize = 3;
+
+/// Some words of a longer value: written as a name, or behind "the" and of no other meaning.
+fn partial(index: &Index, tokens: &[Token], start: usize, found: &mut Vec<(Span, f32)>) {
+    for length in (1..=PARTIAL_WORDS).rev() {
+        let end = start + length;
+        let Some(words) = tokens.get(start..end) else { continue };
+        let content = |t: &Token| t.shape == Shape::Word && !is_stop(&t.lower) && cues::lookup(&t.lower).is_none();
+        let written = words.first().is_some_and(Token::is_capitalised) && start > 0;
+        let behind_the = start.checked_sub(1).and_then(|at| tokens.get(at)).is_some_and(|t| t.lower == "the");
+        let nameless = length == 1 && behind_the && words.iter().all(|t| is_foreign(index, t));
+        let taken = found.iter().any(|(s, _)| if length == 1 { s.end >= end } else { s.end == end });
+        if taken || !words.iter().all(content) || !(written || nameless) {
+            continue;
+        }
+        let stems: Vec<&str> = words.iter().map(|t| t.stem.as_str()).collect();
+        let values = index.values.with_words(&stems);
+        if !values.is_empty() {
+            let meanings = values.into_iter().map(|o| Meaning::Value(o, weight::RELATED)).collect();
+            let score = if length == 1 { 0.6 } else { 1.05 * length as f32 };
+            found.push((span(start, end, words, meanings), score));
+        }
     }
 }
 

@@ -11,6 +11,8 @@ use std::collections::{HashMap, HashSet};
 pub(crate) struct Owned {
     pub column: ColumnId,
     pub value: String,
+    /// Only some of its words were said: "Novak" of Jana Novak.
+    pub part: bool,
 }
 
 /// The longest value, in words, that is recognised.
@@ -24,6 +26,8 @@ pub(crate) struct ValueIndex {
     folded: HashMap<String, Vec<Owned>>,
     /// One-word values by their stem: "laptops" for `Laptop`.
     stems: HashMap<String, Vec<Owned>>,
+    /// Values of several words by the stem of each.
+    parts: HashMap<String, Vec<Owned>>,
     /// Columns of which some values are known.
     known: HashSet<ColumnId>,
     /// Columns of which every value is known.
@@ -56,7 +60,7 @@ impl ValueIndex {
                 for value in known.map(|k| k.values.as_slice()).unwrap_or_default().iter().chain(&meta.values) {
                     index.add(*column, value);
                     for word in if sexes { sex_words(value) } else { &[] } {
-                        let owned = Owned { column: *column, value: value.clone() };
+                        let owned = Owned { column: *column, value: value.clone(), part: false };
                         push_new(index.folded.entry((*word).to_owned()).or_default(), owned);
                     }
                 }
@@ -68,17 +72,32 @@ impl ValueIndex {
     fn add(&mut self, column: ColumnId, value: &str) {
         let folded = fold(value);
         for alias in SAME_NAMES.iter().filter(|g| g.contains(&folded.as_str())).flat_map(|g| g.iter()) {
-            let owned = Owned { column, value: value.to_owned() };
+            let owned = Owned { column, value: value.to_owned(), part: false };
             push_new(self.folded.entry((*alias).to_owned()).or_default(), owned);
         }
         if folded.is_empty() || folded.split(' ').count() > MAX_WORDS {
             return;
         }
-        let owned = Owned { column, value: value.to_owned() };
+        let owned = Owned { column, value: value.to_owned(), part: false };
         if !folded.contains(' ') && self.categories.contains(&column) {
             push_new(self.stems.entry(stem(&folded)).or_default(), owned.clone());
         }
+        // Nobody calls an address of mail by a word of it.
+        if folded.contains(' ') && !value.contains('@') {
+            let part = Owned { part: true, ..owned.clone() };
+            for word in folded.split(' ').filter(|w| w.chars().count() > 2) {
+                push_new(self.parts.entry(stem(word)).or_default(), part.clone());
+            }
+        }
         push_new(self.folded.entry(folded).or_default(), owned);
+    }
+
+    /// Values that have all of these words among theirs, of columns that are known in full.
+    pub fn with_words(&self, stems: &[&str]) -> Vec<Owned> {
+        let of = |stem: &&str| self.parts.get(*stem).map(Vec::as_slice).unwrap_or_default();
+        let Some((first, rest)) = stems.split_first() else { return Vec::new() };
+        let has_all = |o: &&Owned| self.complete.contains(&o.column) && rest.iter().all(|s| of(s).contains(o));
+        of(first).iter().filter(has_all).cloned().collect()
     }
 
     pub fn exact(&self, folded: &str) -> &[Owned] {

@@ -3,7 +3,7 @@
 use super::Binder;
 use crate::offline::catalog::{Catalog, ColumnId, ColumnKind, TableId};
 use crate::offline::draft::{Bound, Filter, Left, Noun, Thing};
-use crate::offline::query::{BoundBy, BoundFilter, Query, RelatedRows, Side, Test, Trouble};
+use crate::offline::query::{BoundBy, BoundFilter, Pick, Query, RelatedRows, Side, Test, Trouble};
 use crate::offline::time::When;
 use crate::offline::values::Owned;
 use domain::plan::{AggregateFn, Operator};
@@ -172,6 +172,19 @@ impl Binder<'_> {
         Ok(BoundFilter { table, test, column: thing.column(), side: Side::Common })
     }
 
+    /// Where only part of a name was said, one value must be meant.
+    fn whole_value(&self, values: Vec<String>, options: &[Vec<Owned>], text: &str) -> Result<Vec<String>, Trouble> {
+        let [only] = options else { return Ok(values) };
+        if values.len() < 2 || !only.iter().any(|o| o.part) {
+            return Ok(values);
+        }
+        let settled = |p: &Pick| if let Pick::Value(t, value) = p { (t == text).then(|| value.clone()) } else { None };
+        match self.choices.iter().find_map(settled) {
+            Some(value) => Ok(vec![value]),
+            None => Err(Trouble::WhichValue(text.to_owned(), values)),
+        }
+    }
+
     /// All options must be values of one column: the one named, else the one nearest to the subject.
     fn values(
         &mut self,
@@ -201,6 +214,7 @@ impl Binder<'_> {
         let pick =
             |any: &Vec<Owned>| any.iter().filter(|o| o.column == column).map(|o| o.value.clone()).collect::<Vec<_>>();
         let values: Vec<String> = options.iter().flat_map(pick).collect();
+        let values = self.whole_value(values, options, text)?;
         Ok(BoundFilter::of(self.catalog(), column, Test::In { values, negated, all: false }))
     }
 }

@@ -59,7 +59,7 @@ impl Binder<'_> {
         }
         if let Some(direction) = self.draft.ranked {
             let settled = |p: &Pick| if let Pick::Ranking(by) = p { Some(by.clone()) } else { None };
-            let by = self.choices.iter().find_map(settled).ok_or(Trouble::RankedByWhat(self.draft.subject))?;
+            let by = self.choices.iter().find_map(settled).ok_or_else(|| self.ranked_by_what(&query))?;
             query.orders.push(BoundOrder { by, direction, shown: true });
         }
         for (at, filter) in self.draft.filters.iter().enumerate() {
@@ -79,6 +79,13 @@ impl Binder<'_> {
         query.notes = self.notes;
         query.rival = self.rival.into_inner();
         Ok(query)
+    }
+
+    fn ranked_by_what(&self, query: &Query) -> Trouble {
+        match (self.draft.subject, query.items.as_slice()) {
+            (None, [Item::Column(column)]) => Trouble::GroupsByWhat(self.catalog().column(*column).table),
+            (subject, _) => Trouble::RankedByWhat(subject),
+        }
     }
 
     /// In a ranking of what a column may lack, nothing is not one of them.
@@ -150,6 +157,11 @@ impl Binder<'_> {
         if !thing.is_measure(catalog) {
             return Ok(Item::Column(column));
         }
+        if self.draft.figure {
+            let text = catalog.column(column).words.join(" ");
+            let function = self.settled_function(&text).ok_or(Trouble::WhichAggregate(text, thing))?;
+            return Ok(Item::Aggregate(function, thing));
+        }
         if let (Some(table), true) = (noun.table(), self.draft.filters.iter().any(is_money)) {
             return Ok(Item::Entity(table, false));
         }
@@ -157,9 +169,7 @@ impl Binder<'_> {
             if thing.is_additive(catalog) {
                 return Ok(Item::Aggregate(AggregateFn::Sum, thing));
             }
-            let settled =
-                |p: &Pick| if let Pick::Function(text, f) = p { (*text == noun.text).then_some(*f) } else { None };
-            if let Some(function) = self.choices.iter().find_map(settled) {
+            if let Some(function) = self.settled_function(&noun.text) {
                 return Ok(Item::Aggregate(function, thing));
             }
             if per_other && !self.draft.has_aggregate() {
@@ -167,6 +177,12 @@ impl Binder<'_> {
             }
         }
         Ok(Item::Column(column))
+    }
+
+    /// The function that was chosen for a phrase.
+    fn settled_function(&self, phrase: &str) -> Option<AggregateFn> {
+        let of = |p: &Pick| if let Pick::Function(text, f) = p { (text == phrase).then_some(*f) } else { None };
+        self.choices.iter().find_map(of)
     }
 
     /// "the total amount", "revenue in 2024": one figure, not a list of them.
@@ -226,6 +242,13 @@ impl Binder<'_> {
             Item::Count(_) => false,
             _ => true,
         };
+        let settled = |p: &Pick| if let Pick::Ranking(by) = p { Some(by.clone()) } else { None };
+        if let Some(by) = self.choices.iter().find_map(settled) {
+            return Ok(by);
+        }
+        if let [Item::Entity(table, _)] = query.items.as_slice() {
+            return Err(Trouble::PopularByWhat(*table));
+        }
         if query.items.iter().any(unique) {
             return Err(Trouble::Unbound("most common".to_owned()));
         }

@@ -32,6 +32,9 @@ impl Parser<'_> {
 
     pub(super) fn finish_asking(&mut self) {
         self.finish_where_and_when();
+        if self.draft.figure {
+            self.finish_how_long();
+        }
         if self.draft.asked.is_empty() {
             let word = self.spans.iter().find(|s| matches!(s.cue(), Some(Cue::Which | Cue::Clause | Cue::Show)));
             match word.map(|s| s.text.to_lowercase()).unwrap_or_default().as_str() {
@@ -64,6 +67,26 @@ impl Parser<'_> {
         }
         let things = columns.into_iter().map(|c| (Thing::Column(c), 1.0)).collect();
         self.draft.asked = vec![Asked::Column(Noun { text: word, things, owner: Some(table), ..Noun::default() })];
+    }
+
+    /// "how long do urgent tickets take": a duration that they have.
+    fn finish_how_long(&mut self) {
+        let catalog = self.catalog();
+        let times = ["duration", "length", "time", "seconds", "minutes", "hours", "days"];
+        let named = |c: &&ColumnId| {
+            let info = catalog.column(**c);
+            info.is_measure() && info.words.iter().any(|w| times.contains(&w.as_str()))
+        };
+        if let [Asked::Entity { table, .. }] = *self.draft.asked.as_slice() {
+            let columns = catalog.table(table).columns.iter().filter(named);
+            let things: Vec<(Thing, f32)> = columns.map(|c| (Thing::Column(*c), 1.0)).collect();
+            if !things.is_empty() {
+                let noun = Noun { text: "how long".to_owned(), things, owner: Some(table), ..Noun::default() };
+                self.draft.asked = vec![Asked::Column(noun)];
+                return;
+            }
+        }
+        self.draft.unexplained.push("how long".to_owned());
     }
 
     /// "who was hired before 2020", "who has the most tickets": those whom the conditions or the

@@ -370,6 +370,7 @@ impl<'a> Parser<'a> {
             Some(Cue::Or) if !self.draft.filters.is_empty() && !self.either => self.either = true,
             Some(Cue::Clause) if !self.draft.asked.is_empty() => self.enter(Zone::Body),
             Some(Cue::Distinct) => self.draft.distinct = true,
+            Some(Cue::HowLong) if first => self.draft.figure = true,
             Some(Cue::Continue) if self.at <= 1 => self.draft.continues = true,
             // "in 2009 but not in 2010", "but only".
             Some(Cue::Continue) if span.text.eq_ignore_ascii_case("but") && !self.draft.filters.is_empty() => {}

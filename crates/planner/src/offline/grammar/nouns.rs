@@ -3,9 +3,10 @@
 use super::{Parser, Zone};
 use crate::offline::catalog::{self, Catalog, ColumnKind, TableId};
 use crate::offline::cues::Cue;
-use crate::offline::draft::{Asked, Filter, Key, Noun, Thing};
+use crate::offline::draft::{Asked, Bound, Filter, Key, Left, Noun, Thing};
 use crate::offline::spans::{Meaning, Span};
 use crate::offline::text::stem;
+use domain::plan::Operator;
 
 /// Names of tables nearer than this are a tie.
 const TIE: f32 = 0.03;
@@ -116,7 +117,14 @@ impl Parser<'_> {
                 }
                 self.draft.asked.push(Asked::Column(column));
             }
-            Some(table) => self.table_noun(table, &noun, preceded),
+            Some(table) => {
+                self.table_noun(table, &noun, preceded);
+                if let Some(number) = self.key_behind(table, &noun, next) {
+                    self.push_filter(number);
+                    self.at = next + 1;
+                    return true;
+                }
+            }
             None => {
                 if !self.column_noun(noun, next) {
                     return false;
@@ -125,6 +133,23 @@ impl Parser<'_> {
         }
         self.at = next;
         true
+    }
+
+    /// "ticket 25000": the row of that number.
+    fn key_behind(&self, table: TableId, noun: &Noun, at: usize) -> Option<Filter> {
+        let catalog = self.catalog();
+        let key = catalog.table(table).key.filter(|c| catalog.column(*c).kind == ColumnKind::Number)?;
+        let number = self.number(at).filter(|n| n.value.fract() == 0.0 && !n.money && !n.percent && !n.short)?;
+        let one = catalog::singular(&noun.text) == noun.text && self.noun_at(at + 1).is_none() && !self.is_compared(at);
+        let things = vec![(Thing::Column(key), 1.0)];
+        let column = Noun { text: catalog.column(key).words.join(" "), things, owner: Some(table), ..Noun::default() };
+        let text = format!("{} {}", noun.text, number.value);
+        one.then(|| Filter::Compare {
+            left: Left::Column(column),
+            op: Operator::Equal,
+            bound: Bound::Number(number),
+            text,
+        })
     }
 
     /// "music artists": a word that is only part of a table's name, before the name of another.
