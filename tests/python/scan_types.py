@@ -9,6 +9,15 @@ import sys
 import pyarrow as pa
 import requests
 
+
+
+def values(column):
+    try:
+        return column.to_pylist()
+    except ValueError:  # Python's own types end at microseconds
+        return [value.value for value in column]
+
+
 url, token = sys.argv[1:]
 session = requests.Session()
 session.headers = {"authorization": f"Bearer {token}", "accept": "application/vnd.apache.arrow.stream"}
@@ -18,4 +27,4 @@ for line in sys.stdin.read().splitlines():
         print(f"{reply.status_code} {reply.json()['message']}")
         continue
     table = pa.ipc.open_stream(io.BytesIO(reply.content)).read_all()
-    print(f"{table.schema.types[0]} {table.column(0).to_pylist()!r}")
+    print(f"{table.schema.types[0]} {values(table.column(0))!r}")

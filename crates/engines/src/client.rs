@@ -21,6 +21,8 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 const OPEN_TIMEOUT: Duration = Duration::from_secs(60);
 /// Beyond the cap that the worker itself keeps: a worker that sends more is not believed any more.
 const SLACK: u64 = 4 * 1024 * 1024;
+/// Bytes that a worker may write ahead of the server.
+const PIPE: usize = 1024 * 1024;
 /// A statement that takes longer gives way to those that do not.
 const SHORT: Duration = Duration::from_millis(20);
 
@@ -86,7 +88,10 @@ impl Worker {
     fn adopt(mut jailed: Jailed, data_version: String) -> io::Result<Self> {
         let gone = || io::Error::new(io::ErrorKind::BrokenPipe, "a pipe of the worker is missing");
         let stdin = ChildStdin::from_std(jailed.stdin.take().ok_or_else(gone)?)?;
-        let stdout = ChildStdout::from_std(jailed.stdout.take().ok_or_else(gone)?)?;
+        let stdout = jailed.stdout.take().ok_or_else(gone)?;
+        // Whole frames fit then. Where many pipes are large already, the usual size has to do.
+        let _ = rustix::pipe::fcntl_setpipe_size(&stdout, PIPE);
+        let stdout = ChildStdout::from_std(stdout)?;
         let stderr = ChildStderr::from_std(jailed.stderr.take().ok_or_else(gone)?)?;
         tokio::spawn(log_stderr(stderr));
         let stdout = BufReader::with_capacity(256 * 1024, stdout);

@@ -6,6 +6,7 @@ use crate::config::Config;
 use crate::contracts::Contracts;
 use crate::datasets::{Dataset, Datasets};
 use crate::doors::scan::cache::Shelf;
+use crate::doors::scan::results::Results;
 use crate::http::attempts::Attempts;
 use crate::http::rates::Rates;
 use crate::metrics::Metrics;
@@ -45,6 +46,8 @@ pub struct House {
     pub held_back: AtomicUsize,
     /// Catalogs, schemas and samples of the Scan door.
     pub shelf: Shelf,
+    /// What scans have given before.
+    pub results: Results,
     /// Requests on their way, by run.
     pub active: Active,
     /// Every request runs in a task of its own that shutdown waits for.
@@ -97,6 +100,7 @@ impl House {
             attempts: Attempts::default(),
             held_back: AtomicUsize::new(0),
             shelf: Shelf::default(),
+            results: Results::new(config.scan.result_cache_bytes),
             active: Active::default(),
             tasks: TaskTracker::new(),
             shutdown: CancellationToken::new(),

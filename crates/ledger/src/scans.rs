@@ -8,7 +8,7 @@ use crate::{LedgerError, time};
 use domain::{Caller, RunId};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
 /// What one actor may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,10 +81,9 @@ pub(crate) fn end(conn: &Connection, run: RunId, bytes: u64, now: Timestamp) -> 
 
 fn settle(conn: &Connection, run: &str, bytes: u64, now: Timestamp) -> Result<(), LedgerError> {
     let sql = "DELETE FROM scans_under_way WHERE run_id = ?1 RETURNING actor";
-    let actor: String = conn.prepare_cached(sql)?.query_row([run], |row| row.get(0))?;
-    if bytes == 0 {
-        return Ok(());
-    }
+    let actor: Option<String> = conn.prepare_cached(sql)?.query_row([run], |row| row.get(0)).optional()?;
+    // Another server may have settled it, taking it for one that a crash left behind.
+    let Some(actor) = actor.filter(|_| bytes > 0) else { return Ok(()) };
     let sql = "INSERT INTO scan_days (actor, day, bytes) VALUES (?1, ?2, ?3) \
                ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes";
     conn.prepare_cached(sql)?.execute((&actor, day(now), signed(bytes)))?;

@@ -20,19 +20,19 @@ roles:
   analyst: {ops: [READ]}
 ";
 
-/// Half a million sales in order of their day, as files come out of warehouses, in row groups of 20,480.
+/// 100,000 sales in order of their day, as files come out of warehouses, in row groups of 4,096.
 fn sales() -> TempDir {
     let dir = data(10);
     std::fs::write(dir.path().join("contracts/sales.yaml"), SALES).unwrap();
     let toml = "[sources.sales]\nkind = \"files\"\ntables = { sales = \"sales.parquet\" }\n";
     std::fs::write(dir.path().join("gatehouse.toml"), toml).unwrap();
     let duck = duckdb::Connection::open_in_memory().unwrap();
-    let sales = "SELECT range AS id, DATE '2022-01-01' + CAST(range // 500 AS INTEGER) AS day,
-        CASE WHEN hash(range) % 50 = 0 THEN NULL ELSE ['north', 'south', 'east', 'west'][1 + hash(range) % 4] END AS region,
+    let sales = "SELECT range AS id, DATE '2022-01-01' + CAST(range // 100 AS INTEGER) AS day,
+        CASE WHEN hash(range) % 50 = 0 THEN NULL ELSE ['north', 'south', 'east', 'west'][1 + CAST(hash(range) % 4 AS INTEGER)] END AS region,
         CAST(hash(range + 1) % 100000 / 100.0 AS DECIMAL(10,2)) AS amount, CAST(hash(range + 2) % 10 AS INTEGER) AS quantity,
-        CASE WHEN range % 3 = 0 THEN NULL ELSE 'note ' || range END AS note FROM range(500000)";
+        CASE WHEN range % 3 = 0 THEN NULL ELSE 'note ' || range END AS note FROM range(100000)";
     let path = dir.path().join("sales.parquet");
-    duck.execute_batch(&format!("COPY ({sales}) TO '{}' (ROW_GROUP_SIZE 20480)", path.display())).unwrap();
+    duck.execute_batch(&format!("COPY ({sales}) TO '{}' (ROW_GROUP_SIZE 4096)", path.display())).unwrap();
     dir
 }
 

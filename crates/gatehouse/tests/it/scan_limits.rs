@@ -40,11 +40,11 @@ fn who_goes_away_stops_the_engine_and_is_on_record() {
     let dir = data(6_000_000);
     let server = over(&dir).start();
     let token = server.token("ann", "analyst");
-    let before = workers_of(server.pid()).len();
+    let before = workers_of(server.pid());
     let mut slow = Slow::scan(&server, &token, &all("numbers"));
     slow.read(1_000_000);
-    let during = workers_of(server.pid());
-    assert!(during.len() > before, "a worker is at it");
+    let at_it: Vec<u32> = workers_of(server.pid()).into_iter().filter(|pid| !before.contains(pid)).collect();
+    assert!(!at_it.is_empty(), "a worker is at it");
     drop(slow);
     let run = until("the end of the run", || runs(&server, "ann").into_iter().next());
     assert_eq!(run["status"], "cancelled", "{run}");
@@ -52,6 +52,7 @@ fn who_goes_away_stops_the_engine_and_is_on_record() {
     assert_eq!(entry["status"], "cancelled");
     let sent = entry["actual_result_bytes"].as_u64().unwrap();
     assert!(sent > 0 && sent < 100_000_000, "counted as far as it was sent: {sent}");
+    until("the end of the worker", || (!workers_of(server.pid()).iter().any(|pid| at_it.contains(pid))).then_some(()));
     assert_eq!(row_count(&scan(&server.client("ann", "analyst"), &json!({ "table_id": "numbers", "limit": 7 }))), 7);
 }
 
@@ -120,7 +121,7 @@ fn a_scan_that_takes_too_long_is_cut_off() {
     let server = over(&dir).env("GATEHOUSE_API_SCAN_REQUEST_TIMEOUT_SECONDS", "1").start();
     let token = server.token("ann", "analyst");
     let mut slow = Slow::scan(&server, &token, &all("numbers"));
-    slow.read(1_000);
+    slow.read(1);
     let run = until("the time to run out", || runs(&server, "ann").into_iter().next());
     assert_eq!(
         (&run["status"], &run["result"]["error"]["code"]),
@@ -167,4 +168,48 @@ fn nothing_that_is_kept_outlives_a_change_of_policy() {
     let refused: Value = scan(&client, &json!({ "table_id": "events", "select": ["session_id"] })).json();
     assert_eq!(refused["kind"], "unknown_column");
     assert!(batches(&scan(&client, &all("events")))[0].column_by_name("session_id").is_none());
+}
+
+/// Whether each scan of an actor came from the cache, in their order.
+fn cached(server: &testkit::Server, actor: &str) -> Vec<bool> {
+    let ledger = rusqlite::Connection::open(server.data().join("ledger.sqlite")).unwrap();
+    let sql = "SELECT result_json ->> '$.cached' FROM run_capsules WHERE actor = ?1 ORDER BY created_at, run_id";
+    let mut runs = ledger.prepare(sql).unwrap();
+    runs.query_map([actor], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+#[test]
+fn what_was_sent_before_is_sent_again_only_while_it_is_right() {
+    let dir = data(100_000);
+    let server = over(&dir).start();
+    let client = server.client("ann", "analyst");
+    let slice = json!({ "table_id": "numbers", "where": "n >= 50000" });
+    let first = scan(&client, &slice);
+    let again = scan(&client, &slice);
+    assert_eq!(first.body, again.body);
+    assert_eq!((again.header("x-gatehouse-rows"), again.header("x-agnes-truncated")), ("50000", "false"));
+    scan(&client, &json!({ "table_id": "events", "where": "event_date < CURRENT_DATE" }));
+    scan(&client, &json!({ "table_id": "events", "where": "event_date < CURRENT_DATE" }));
+    assert_eq!(cached(&server, "ann"), [false, true, false, false], "what changes by itself is asked again");
+    assert_eq!(audited(&server, "fetch_scan").len(), 4, "each of them is on record");
+
+    // Two who see different rows of one table never see each other's.
+    for actor in ["ann", "bot", "ann", "bot"] {
+        let own = server.client(actor, "agent").header("accept", "application/json");
+        let rows = scan(&own, &json!({ "table_id": "events", "select": ["owner"] })).json();
+        assert!(rows.as_array().unwrap().iter().all(|row| row["owner"] == actor), "{actor}");
+    }
+    assert_eq!(cached(&server, "bot"), [false, true]);
+
+    let off = data(100_000);
+    let without = over(&off).env("GATEHOUSE_API_SCAN_RESULT_CACHE_MB", "0").start();
+    let other = without.client("ann", "analyst");
+    assert_eq!((scan(&other, &slice).body, scan(&other, &slice).body), (first.body.clone(), first.body));
+    assert_eq!(cached(&without, "ann"), [false, false]);
+
+    let fewer = duckdb::Connection::open_in_memory().unwrap();
+    let path = dir.path().join("datasets/numbers.parquet");
+    let sql = "SELECT 50001 AS n, 'new' AS name, 0.5 AS share";
+    fewer.execute_batch(&format!("COPY ({sql}) TO '{}'", path.display())).unwrap();
+    assert_eq!(row_count(&scan(&client, &slice)), 1, "new data, new answer");
 }

@@ -31,7 +31,8 @@ fn tables_are_registered_described_and_unregistered() {
     assert_eq!(scan(&ann, &all("numbers")).status, 403);
     assert_eq!(admin.delete("/api/admin/tables/numbers").status, 404);
     ann.get("/api/v2/catalog");
-    assert_eq!(admin.post("/api/admin/catalog/invalidate", &json!({})).json(), json!({ "invalidated": 1 }));
+    let forgotten = admin.post("/api/admin/catalog/invalidate", &json!({})).json();
+    assert!(forgotten["invalidated"].as_u64().is_some_and(|count| count > 0), "{forgotten}");
 }
 
 #[test]
@@ -94,7 +95,7 @@ fn one_statement_runs_where_its_tables_are() {
         ("SELECT secret FROM events", "unknown_column"),
         ("SELECT * FROM nowhere", "unknown_table"),
         ("DROP TABLE events", "not_a_query"),
-        ("SELECT * FROM read_text('/etc/passwd')", "function_not_allowed"),
+        ("SELECT * FROM read_text('/etc/passwd')", "table_function"),
         ("SELECT 1; SELECT 2", "several_statements"),
         ("SELECT n FROM numbers, events", "unknown_table"),
     ] {

@@ -146,6 +146,8 @@ pub struct Scan {
     pub catalog_ttl: Duration,
     pub schema_ttl: Duration,
     pub sample_ttl: Duration,
+    /// Results kept to be sent again.
+    pub result_cache_bytes: u64,
 }
 
 /// The JSON lines of spec 000 §REQ-06.
@@ -227,6 +229,7 @@ impl Config {
                 catalog_ttl: Duration::ZERO,
                 schema_ttl: Duration::ZERO,
                 sample_ttl: Duration::ZERO,
+                result_cache_bytes: 0,
             },
             sources: Vec::new(),
         }

@@ -8,7 +8,7 @@ SELECT d AS v FROM kinds
 SELECT ts AS v FROM kinds
 SELECT j AS v FROM kinds
 SELECT mixed AS v FROM kinds
-SELECT nothing AS v FROM kinds
+SELECT none AS v FROM kinds
 SELECT i AS v FROM kinds WHERE i = 0
 SELECT x AS v FROM kinds WHERE i = 0
 SELECT ts AS v FROM kinds WHERE i = 0

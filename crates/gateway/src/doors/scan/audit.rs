@@ -58,6 +58,7 @@ pub fn event(ask: &Ask, run: &Run, figures: &Figures) -> AuditEvent {
 fn kind(ask: &Ask) -> &'static str {
     match (&ask.wish, ask.purpose) {
         (Wish::Proposal(Proposal::Sql { .. }), _) => "fetch_query",
+        (Wish::Proposal(Proposal::Query { .. }), _) => "fetch_statistics",
         (_, Purpose::Estimate) => "fetch_estimate",
         (_, Purpose::Describe) => "fetch_sample",
         _ => "fetch_scan",
@@ -102,7 +103,7 @@ pub fn refused(kind: &'static str, table: &str, fault: &Fault) -> AuditEvent {
 }
 
 /// What the capsule keeps of the result: everything but the rows.
-pub fn result(columns: &[ResultColumn], total: Option<Total>, sent: u64) -> Option<Box<RawValue>> {
+pub fn result(columns: &[ResultColumn], total: Option<Total>, sent: u64, cached: bool) -> Option<Box<RawValue>> {
     let kept = json!({
         "columns": columns.iter().map(|c| &c.name).collect::<Vec<_>>(),
         "types": columns.iter().map(|c| c.kind).collect::<Vec<_>>(),
@@ -110,6 +111,7 @@ pub fn result(columns: &[ResultColumn], total: Option<Total>, sent: u64) -> Opti
         "truncated": total.is_some_and(|total| total.truncated),
         "complete": total.is_some(),
         "bytes": sent,
+        "cached": cached,
     });
     serde_json::value::to_raw_value(&kept).ok()
 }

@@ -84,10 +84,10 @@ impl ScanMetrics {
         let name = "agnes_v2_scan_latency_seconds";
         let _ = writeln!(page, "# HELP {name} Time from request to the last byte, of the last {RECENT}.");
         let _ = writeln!(page, "# TYPE {name} summary");
-        for quantile in [50, 90, 99] {
-            let at = recent.len().saturating_sub(1) * quantile / 100;
+        for (quantile, percent) in [("0.5", 50), ("0.9", 90), ("0.99", 99)] {
+            let at = recent.len().saturating_sub(1) * percent / 100;
             let value = recent.get(at).copied().unwrap_or(f64::NAN);
-            let _ = writeln!(page, "{name}{{quantile=\"0.{quantile}\"}} {value}");
+            let _ = writeln!(page, "{name}{{quantile=\"{quantile}\"}} {value}");
         }
         let _ = writeln!(page, "{name}_sum {}\n{name}_count {}", latencies.sum, latencies.count);
         page

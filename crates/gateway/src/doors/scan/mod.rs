@@ -15,9 +15,11 @@ pub mod metrics;
 mod negotiate;
 pub mod query;
 mod registry;
+pub mod results;
 pub mod sample;
 pub mod scan;
 pub mod schema;
+mod statistics;
 pub mod sync;
 
 use domain::{Flavour, Scan};

@@ -2,29 +2,53 @@
 
 use super::cache::Kept;
 use super::catalog::policy_hints;
+use super::fetch::Refusal;
 use super::registry::{self, Entry};
+use super::statistics;
 use crate::House;
 use crate::http::identify::Identified;
-use crate::http::{HttpFault, Path};
+use crate::http::{Path, Query};
 use axum::Json;
 use axum::extract::State;
-use domain::{Caller, Column, Fault, Flavour, Shape};
-use serde_json::{Value, json};
+use domain::{Caller, Column, Flavour, Shape};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 pub async fn schema(
     State(house): State<Arc<House>>,
     Identified(caller): Identified,
     Path(id): Path<String>,
-) -> Result<Json<Value>, HttpFault> {
-    Ok(Json(schema_for(&house, &caller, &id).await?))
+    Query(More { statistics }): Query<More>,
+) -> Result<Json<Value>, Refusal> {
+    let entry = registry::find(&house, &caller, &id).await?;
+    let what = if statistics { "statistics" } else { "schema" };
+    let kept = Kept { what, id: &id, ttl: house.config.scan.schema_ttl };
+    let data = entry.schema.data_version.clone();
+    let make = async || match statistics {
+        true => Ok(with_statistics(described(&caller, &entry), &statistics::of(&house, &caller, &entry).await?)),
+        false => Ok::<_, Refusal>(described(&caller, &entry)),
+    };
+    Ok(Json(house.shelf.get_or(&house, &caller, kept, &data, make).await?))
 }
 
-pub async fn schema_for(house: &Arc<House>, caller: &Caller, id: &str) -> Result<Value, Fault> {
-    let entry = registry::find(house, caller, id).await?;
-    let kept = Kept { what: "schema", id, ttl: house.config.scan.schema_ttl };
-    let data = entry.schema.data_version.clone();
-    house.shelf.get_or(house, caller, kept, &data, async || Ok(described(caller, &entry))).await
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct More {
+    /// Whether to look into the columns as well: it takes a read of the whole table.
+    #[serde(default)]
+    statistics: bool,
+}
+
+fn with_statistics(mut schema: Value, statistics: &Map<String, Value>) -> Value {
+    let columns = schema.get_mut("columns").and_then(Value::as_array_mut);
+    for column in columns.into_iter().flatten() {
+        let found = column.get("name").and_then(Value::as_str).and_then(|name| statistics.get(name)).cloned();
+        if let (Some(found), Some(object)) = (found, column.as_object_mut()) {
+            object.insert("statistics".into(), found);
+        }
+    }
+    schema
 }
 
 fn described(caller: &Caller, entry: &Entry<'_>) -> Value {

@@ -1,138 +1,21 @@
-//! The one path, for results that are sent while they are made.
-//!
-//! ```text
-//! identify ─► plan ─► check ─► set aside ─► run ═► reply ═► record
-//! ```
-//!
-//! The steps are those of [`crate::path`]. What differs is the end: a quota is set aside in the ledger before anything
-//! runs, which also says that the run has begun; bytes go out while the engine makes them; the record is complete before
-//! the last of them does. A small result is recorded before its first byte goes.
+//! One walk whose result is streamed, step by step.
 
+use super::{Head, NotStreamed, Piece, Reader, Tail, WAITING, Wanted};
 use crate::House;
 use crate::active::Watch;
 use crate::doors::scan::audit::{self, Figures};
+use crate::doors::scan::results::{KeptResult, Key};
 use crate::path::{self, Stop};
 use bytes::Bytes;
-use domain::{Ask, Caller, Fault, Kind, ResultColumn, Run, RunId, Status};
+use domain::{Ask, Caller, Fault, Kind, ResultColumn, Run, Status};
 use engines::{Caps, Form, Next, Streaming, Total};
-use futures_util::FutureExt;
 use ledger::{OverQuota, ScanQuota};
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Instant;
-use tokio::sync::{mpsc, oneshot};
-use tokio_util::sync::DropGuard;
+use tokio::sync::mpsc;
 
-/// Frames that may wait for a slow reader; then the engine waits.
-const WAITING: usize = 2;
 /// A worker's first frame is shorter than this only if it is the last as well.
 const FRAME: usize = 1024 * 1024;
-
-/// A result on its way. Dropping it ends the run.
-#[derive(Debug)]
-pub struct Streamed {
-    pub head: Head,
-    pieces: mpsc::Receiver<Result<Piece, Fault>>,
-    _guard: DropGuard,
-}
-
-/// What a result is wanted as, and how much of it.
-#[derive(Debug, Clone, Copy)]
-pub struct Wanted {
-    pub form: Form,
-    /// Besides the caps that hold anyway.
-    pub rows: u64,
-}
-
-impl Wanted {
-    pub fn all(form: Form) -> Self {
-        Self { form, rows: u64::MAX }
-    }
-}
-
-/// What is known before the first byte.
-#[derive(Debug, Clone)]
-pub struct Head {
-    pub run_id: RunId,
-    pub columns: Vec<ResultColumn>,
-    pub filtered_by: Vec<String>,
-    pub data_version: String,
-    /// Known already, if the result is small.
-    pub tail: Option<Tail>,
-}
-
-/// What is known after the last byte.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tail {
-    pub rows: u64,
-    pub bytes: u64,
-    pub truncated: bool,
-}
-
-#[derive(Debug)]
-pub enum Piece {
-    Bytes(Bytes),
-    Tail(Tail),
-}
-
-/// Why there is no result.
-#[derive(Debug)]
-pub enum NotStreamed {
-    Fault(Fault),
-    OverQuota(OverQuota),
-}
-
-impl From<Fault> for NotStreamed {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
-    }
-}
-
-impl Streamed {
-    /// The next piece; none after the tail.
-    pub async fn next(&mut self) -> Option<Result<Piece, Fault>> {
-        self.pieces.recv().await
-    }
-
-    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Piece, Fault>>> {
-        self.pieces.poll_recv(context)
-    }
-
-    /// Everything, for small results.
-    pub async fn whole(mut self) -> Result<(Vec<u8>, Tail), Fault> {
-        let mut bytes = Vec::new();
-        while let Some(piece) = self.next().await {
-            match piece? {
-                Piece::Bytes(more) => bytes.extend_from_slice(&more),
-                Piece::Tail(tail) => return Ok((bytes, tail)),
-            }
-        }
-        Err(Fault::internal("stream.cut"))
-    }
-}
-
-type Beginning = Result<(Head, mpsc::Receiver<Result<Piece, Fault>>), NotStreamed>;
-
-/// Whoever waits for the result: first for its head, then for pieces.
-struct Reader {
-    head: Option<oneshot::Sender<Beginning>>,
-    pieces: Option<mpsc::Sender<Result<Piece, Fault>>>,
-}
-
-impl Reader {
-    fn refuse(&mut self, why: NotStreamed) {
-        if let Some(head) = self.head.take() {
-            // Whoever has gone needs no answer.
-            drop(head.send(Err(why)));
-        }
-    }
-
-    /// Room for one more piece, as soon as there is some. None when nobody reads any more.
-    async fn room(&self) -> Option<mpsc::Permit<'_, Result<Piece, Fault>>> {
-        self.pieces.as_ref()?.reserve().await.ok()
-    }
-}
 
 /// A walk, and what it has come to so far.
 struct Fetch<'a> {
@@ -150,60 +33,46 @@ struct Fetch<'a> {
     total: Option<Total>,
     columns: Vec<ResultColumn>,
     /// What is kept back until the run is on record.
-    held: Option<Bytes>,
+    held: Vec<Bytes>,
+    /// Whether they were sent before.
+    cached: bool,
 }
 
-impl House {
-    /// Sends a request on its way whose result is streamed; answers when its first bytes are there.
-    pub async fn stream(self: &Arc<Self>, caller: Caller, ask: Ask, wanted: Wanted) -> Result<Streamed, NotStreamed> {
-        let watch = Watch::new(&caller);
-        let guard = watch.cancel.clone().drop_guard();
-        self.active.insert(watch.clone());
-        let (head, heard) = oneshot::channel();
-        let house = self.clone();
-        self.tasks.spawn(async move {
-            let mut reader = Reader { head: Some(head), pieces: None };
-            let walked = AssertUnwindSafe(house.fetch(&caller, &ask, wanted, &watch, &mut reader)).catch_unwind().await;
-            house.active.remove(watch.run_id);
-            if walked.is_err() {
-                reader.refuse(Fault::internal("path.panic").into());
-            }
-        });
-        match heard.await {
-            Ok(Ok((head, pieces))) => Ok(Streamed { head, pieces, _guard: guard }),
-            Ok(Err(why)) => Err(why),
-            Err(_) => Err(Fault::internal("path.task").into()),
-        }
-    }
-
-    async fn fetch(self: &Arc<Self>, caller: &Caller, ask: &Ask, wanted: Wanted, watch: &Watch, reader: &mut Reader) {
-        let run = path::begin(caller, ask, watch, self.policy().fingerprint());
-        let mut fetch = Fetch {
-            house: self,
-            caller,
-            ask,
-            wanted,
-            run,
-            began: Instant::now(),
-            begun: false,
-            over: None,
-            sent: 0,
-            total: None,
-            columns: Vec::new(),
-            held: None,
-        };
-        self.metrics.scans.began(&caller.actor);
-        let end = tokio::select! {
-            biased;
-            // Dropping the steps kills the worker that they hold.
-            () = watch.cancel.cancelled() => Ok(Status::Cancelled),
-            end = fetch.steps(reader) => end.map(|()| Status::Succeeded),
-        };
-        fetch.conclude(end);
-        let recorded = fetch.record().await;
-        self.metrics.scans.ended(&caller.actor);
-        fetch.tell(reader, recorded).await;
-    }
+/// All of it, from the check to the last word.
+pub async fn walk(
+    house: &Arc<House>,
+    (caller, ask): (&Caller, &Ask),
+    wanted: Wanted,
+    watch: &Watch,
+    reader: &mut Reader,
+) {
+    let run = path::begin(caller, ask, watch, house.policy().fingerprint());
+    let mut fetch = Fetch {
+        house,
+        caller,
+        ask,
+        wanted,
+        run,
+        began: Instant::now(),
+        begun: false,
+        over: None,
+        sent: 0,
+        total: None,
+        columns: Vec::new(),
+        held: Vec::new(),
+        cached: false,
+    };
+    house.metrics.scans.began(&caller.actor);
+    let end = tokio::select! {
+        biased;
+        // Dropping the steps kills the worker that they hold.
+        () = watch.cancel.cancelled() => Ok(Status::Cancelled),
+        end = fetch.steps(reader) => end.map(|()| Status::Succeeded),
+    };
+    fetch.conclude(end);
+    let recorded = fetch.record().await;
+    house.metrics.scans.ended(&caller.actor);
+    fetch.tell(reader, recorded).await;
 }
 
 impl Fetch<'_> {
@@ -215,15 +84,36 @@ impl Fetch<'_> {
         let sandbox = self.house.engines.sandbox();
         self.run.sandbox_tier = Some(sandbox.tier.to_string());
         self.run.unenforced.clone_from(&sandbox.unenforced);
+        let caps = Caps { rows: self.wanted.rows, bytes: granted };
+        let version = dataset.source.data_version()?;
+        let key = Key::of(&approved, version, self.wanted.form, caps.rows, caps.bytes);
+        if let Some((key, known)) = key.as_ref().and_then(|key| Some((key, self.house.results.get(key)?))) {
+            self.repeat(key, &known);
+            return Ok(());
+        }
         let start = Instant::now();
         // The only line of the house that gives a statement to an engine to be streamed.
-        let caps = Caps { rows: self.wanted.rows, bytes: granted };
         let mut streaming = self.house.engines.stream(&dataset.source, &approved, self.wanted.form, caps, ()).await?;
         self.run.dataset_version_hash = Some(streaming.data_version().to_owned());
         self.columns = streaming.columns().to_vec();
-        let poured = self.pour(&mut streaming, reader).await;
+        // A change between the two looks at the data would file the result under the wrong one.
+        let key = key.filter(|key| key.is_of(streaming.data_version()));
+        let mut gathered = key.as_ref().map(|_| Vec::new());
+        let poured = self.pour(&mut streaming, reader, &mut gathered).await;
         self.run.timings.run_ms = path::milliseconds(start);
+        if let (Ok(()), Some(key), Some(pieces), Some(total)) = (&poured, key, gathered, self.total) {
+            self.house.results.put(key, KeptResult { pieces, columns: self.columns.clone(), total });
+        }
         poured.map_err(Stop::from)
+    }
+
+    /// A result that was sent before, and is still right.
+    fn repeat(&mut self, key: &Key, known: &KeptResult) {
+        self.run.dataset_version_hash = Some(key.data_version().to_owned());
+        self.columns.clone_from(&known.columns);
+        self.held.clone_from(&known.pieces);
+        self.total = Some(Total { exec_ms: 0.0, ..known.total });
+        self.cached = true;
     }
 
     async fn set_aside(&mut self, bytes: u64) -> Result<u64, Fault> {
@@ -245,15 +135,26 @@ impl Fetch<'_> {
     }
 
     /// Forwards pieces as fast as they are read, and no faster.
-    async fn pour(&mut self, streaming: &mut Streaming<()>, reader: &mut Reader) -> Result<(), Fault> {
+    ///
+    /// They are gathered as well, as long as they are few enough to be kept.
+    async fn pour(
+        &mut self,
+        streaming: &mut Streaming<()>,
+        reader: &mut Reader,
+        gathered: &mut Option<Vec<Bytes>>,
+    ) -> Result<(), Fault> {
         let first = match streaming.next().await? {
             Next::Bytes(first) => first,
-            Next::End(total) => return Ok(self.total = Some(total)),
+            Next::End(total) => {
+                self.total = Some(total);
+                return Ok(());
+            }
         };
         if first.len() < FRAME
             && let Next::End(total) = streaming.next().await?
         {
-            self.held = Some(first);
+            *gathered = gathered.take().map(|_| vec![first.clone()]);
+            self.held.push(first);
             self.total = Some(total);
             return Ok(());
         }
@@ -263,11 +164,19 @@ impl Fetch<'_> {
             match next {
                 Next::Bytes(bytes) => {
                     let length = bytes.len() as u64;
+                    if self.sent + length > self.house.results.most_of_one() {
+                        *gathered = None;
+                    } else if let Some(gathered) = gathered {
+                        gathered.push(bytes.clone());
+                    }
                     let Some(room) = reader.room().await else { return Err(gone()) };
                     room.send(Ok(Piece::Bytes(bytes)));
                     self.sent += length;
                 }
-                Next::End(total) => return Ok(self.total = Some(total)),
+                Next::End(total) => {
+                    self.total = Some(total);
+                    return Ok(());
+                }
             }
             next = streaming.next().await?;
         }
@@ -305,10 +214,10 @@ impl Fetch<'_> {
                 path::fail(run, if refused { Status::Refused } else { Status::Failed }, fault);
             }
         }
-        self.sent += self.held.as_ref().map_or(0, |bytes| bytes.len() as u64);
+        self.sent += self.held.iter().map(|bytes| bytes.len() as u64).sum::<u64>();
         run.exec_time_ms = self.total.map(|total| total.exec_ms);
         if self.begun {
-            run.result_json = audit::result(&self.columns, self.total, self.sent);
+            run.result_json = audit::result(&self.columns, self.total, self.sent, self.cached);
         }
     }
 
@@ -336,7 +245,7 @@ impl Fetch<'_> {
     }
 
     fn estimated_scan_bytes(&self) -> Option<u64> {
-        let figures = self.held.as_ref().filter(|_| self.wanted.form == Form::Estimate)?;
+        let figures = self.held.first().filter(|_| self.wanted.form == Form::Estimate)?;
         serde_json::from_slice::<engines::Estimate>(figures).ok()?.scan_bytes
     }
 
@@ -355,8 +264,8 @@ impl Fetch<'_> {
                 (Ok(tail), _) => self.open(reader, Some(*tail)),
             }
         }
-        let bytes = self.held.take().map(|bytes| Ok(Piece::Bytes(bytes)));
-        for piece in bytes.into_iter().chain([end.map(Piece::Tail)]) {
+        let bytes = std::mem::take(&mut self.held).into_iter().map(|bytes| Ok(Piece::Bytes(bytes)));
+        for piece in bytes.chain([end.map(Piece::Tail)]) {
             match reader.room().await {
                 Some(room) => room.send(piece),
                 None => return,
