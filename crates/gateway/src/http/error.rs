@@ -19,7 +19,8 @@ pub struct HttpFault {
 
 impl From<Fault> for HttpFault {
     fn from(fault: Fault) -> Self {
-        let retry_after = fault.details.get(RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
+        let details = fault.details.as_ref();
+        let retry_after = details.and_then(|details| details.get(RETRY_AFTER)?.parse().ok());
         Self { fault, retry_after }
     }
 }
