@@ -148,7 +148,7 @@ impl Parser<'_> {
         let things = vec![(Thing::Column(key), 1.0)];
         let column = Noun { text: catalog.column(key).words.join(" "), things, owner: Some(table), ..Noun::default() };
         let text = format!("{} {}", noun.text, number.value);
-        one.then(|| Filter::Compare {
+        one.then_some(Filter::Compare {
             left: Left::Column(column),
             op: Operator::Equal,
             bound: Bound::Number(number),
