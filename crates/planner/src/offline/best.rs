@@ -173,3 +173,20 @@ fn renamed_condition(condition: &Condition, rename: Rename<'_>) -> Condition {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_inner_plan_gets_names_of_its_own_and_is_tied_to_the_outer_one() {
+        let mut plan = QueryPlan::over("products");
+        plan.select = vec![SelectItem { expr: Expr::field("price"), alias: None }];
+        tell_apart(&mut plan, &[("products".to_owned(), "category".to_owned())]);
+        assert_eq!(plan.from.name(), "other_products");
+        assert_eq!(plan.select[0].expr, Expr::field("other_products.price"));
+        let Some(Condition::Test(Test { left, right, .. })) = plan.filter else { panic!("no condition") };
+        assert_eq!(left, Expr::field("other_products.category"));
+        assert_eq!(right, Operand::Field("products.category".to_owned()));
+    }
+}

@@ -249,3 +249,17 @@ pub(crate) fn lookup(phrase: &str) -> Option<Cue> {
     static BY_PHRASE: LazyLock<HashMap<&str, Cue>> = LazyLock::new(|| PHRASES.iter().copied().collect());
     BY_PHRASE.get(phrase).copied()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_longer_cue_is_known_with_one_letter_wrong() {
+        assert_eq!(misspelt("avrage"), lookup("average"));
+        assert_eq!(misspelt("hihgest"), lookup("highest"));
+        for other in ["sun", "region", "averages of"] {
+            assert_eq!(misspelt(other), None, "{other}");
+        }
+    }
+}

@@ -7,7 +7,8 @@
 //!    and the data's values; [`spans`] marks which words mean what.
 //! 2. [`grammar`] reads the spans into a [`draft`]; [`followup`] merges it with the thread.
 //! 3. [`bind`] ties each noun to one column, giving a [`query`].
-//! 4. [`compile`] joins ([`joins`]), nests ([`nest`]) and writes the plan.
+//! 4. [`compile`] joins ([`joins`]), nests ([`nest`]), sets in relation ([`relation`]), picks the best of
+//!    each group ([`best`]) and writes the plan.
 //! 5. [`decide`] answers, asks or refuses; [`reading`] says in words what was understood, and
 //!    [`answer`] what came of it.
 
@@ -20,6 +21,7 @@ mod compile;
 mod conditions;
 mod cues;
 mod decide;
+mod degrees;
 mod draft;
 mod ellipsis;
 mod english;

@@ -4,12 +4,12 @@
 use super::Index;
 use super::catalog::{ColumnId, TableId};
 use super::cues::{self, Cue};
+use super::degrees::degree;
 use super::english::{is_change, is_linking, is_stop};
 use super::lexicon::{self, Target, weight};
 use super::numbers::{self, Number};
 use super::relations::{self, is_verb};
 use super::text::{Shape, Token, fold};
-use super::thesaurus::measured_by;
 use super::time::When;
 use super::values::{self, Owned};
 use super::{time_words, values::ValueIndex};
@@ -346,63 +346,6 @@ fn value_meanings(
 /// "opened" is what somebody did, `open` how it stands now: the stem alone does not make one the other.
 fn is_deed(word: &str, value: &str) -> bool {
     ["ed", "ing"].iter().any(|ending| word.ends_with(ending) && !value.to_lowercase().ends_with(ending))
-}
-
-/// "cheapest", "most expensive", "older than", "more expensive than".
-fn degree(lowers: &[&str]) -> Option<Meaning> {
-    let direction = |less: bool, most: bool| if less == most { Direction::Asc } else { Direction::Desc };
-    let operator = |less: bool, more: bool| if less == more { Operator::Less } else { Operator::Greater };
-    match lowers {
-        [word] => {
-            let (measures, less) = measured_by(&base(word, "est")?)?;
-            Some(Meaning::Superlative(measures, direction(less, true)))
-        }
-        [best @ ("highest" | "best" | "lowest" | "worst" | "least"), "paid"] => {
-            let most = matches!(*best, "highest" | "best");
-            Some(Meaning::Superlative(PAY, direction(false, most)))
-        }
-        [verb, more @ ("more" | "less"), "than"] if paid_by(verb).is_some() => {
-            Some(Meaning::Comparative(paid_by(verb)?, operator(false, *more == "more")))
-        }
-        [most @ ("most" | "least"), adjective] => {
-            let (measures, less) = measured_by(adjective)?;
-            Some(Meaning::Superlative(measures, direction(less, *most == "most")))
-        }
-        [word, "than"] => {
-            let (measures, less) = measured_by(&base(word, "er")?)?;
-            Some(Meaning::Comparative(measures, operator(less, true)))
-        }
-        [more @ ("more" | "less"), adjective, "than"] => {
-            let (measures, less) = measured_by(adjective)?;
-            Some(Meaning::Comparative(measures, operator(less, *more == "more")))
-        }
-        _ => None,
-    }
-}
-
-const PAY: &[&str] = &["salary", "pay", "wage", "income"];
-
-/// What the object of a verb is measured by: "who earn more than 5,000".
-fn paid_by(verb: &str) -> Option<&'static [&'static str]> {
-    match verb {
-        "earn" | "earns" | "earned" | "earning" => Some(PAY),
-        "cost" | "costs" | "costing" => Some(&["price", "cost", "fee"]),
-        "weigh" | "weighs" | "weighing" => Some(&["weight"]),
-        _ => None,
-    }
-}
-
-/// The adjective behind an ending: "heaviest" → "heavy", "hottest" → "hot", "oldest" → "old".
-fn base(word: &str, ending: &str) -> Option<String> {
-    let bare = word.strip_suffix(ending)?;
-    if let Some(stem) = bare.strip_suffix('i') {
-        return Some(format!("{stem}y"));
-    }
-    let mut reversed = bare.chars().rev();
-    match (reversed.next(), reversed.next()) {
-        (Some(a), Some(b)) if a == b && a != 'l' => bare.get(..bare.len() - a.len_utf8()).map(str::to_owned),
-        _ => Some(bare.to_owned()),
-    }
 }
 
 /// A word that means nothing as it stands: misspelt, or unknown.

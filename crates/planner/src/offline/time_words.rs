@@ -258,4 +258,12 @@ mod tests {
         assert_eq!(read(&tokenise("2024 units"), false), None);
         assert_eq!(read(&tokenise("may I"), true), None);
     }
+
+    #[test]
+    fn days_of_the_week_are_numbered_from_monday() {
+        assert_eq!(weekdays("monday"), Some(vec![1]));
+        assert_eq!(weekdays("sundays"), Some(vec![7]));
+        assert_eq!(weekdays("weekend"), Some(vec![6, 7]));
+        assert_eq!(weekdays("someday"), None);
+    }
 }

@@ -32,6 +32,8 @@ pub(crate) struct ValueIndex {
     known: HashSet<ColumnId>,
     /// Columns of which every value is known.
     complete: HashSet<ColumnId>,
+    /// How many different values a column that is known in full has.
+    counts: HashMap<ColumnId, usize>,
     /// Columns with few different values: their values are words of everyday talk.
     categories: HashSet<ColumnId>,
 }
@@ -53,6 +55,9 @@ impl ValueIndex {
                     index.complete.insert(*column);
                 }
                 let count = known.map_or(0, |k| k.values.len()).max(meta.values.len());
+                if complete {
+                    index.counts.insert(*column, count);
+                }
                 if complete && count <= CATEGORY {
                     index.categories.insert(*column);
                 }
@@ -123,6 +128,11 @@ impl ValueIndex {
         let mut found: Vec<Owned> = self.folded.iter().filter(|(k, _)| near(k)).flat_map(|(_, o)| o.clone()).collect();
         found.sort_by(|a, b| (a.column, &a.value).cmp(&(b.column, &b.value)));
         found
+    }
+
+    /// How many values a column has in all, where they are known.
+    pub fn count(&self, column: ColumnId) -> Option<usize> {
+        self.counts.get(&column).copied()
     }
 
     pub fn is_category(&self, column: ColumnId) -> bool {

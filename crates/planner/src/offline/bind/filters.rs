@@ -214,6 +214,10 @@ impl Binder<'_> {
         let pick =
             |any: &Vec<Owned>| any.iter().filter(|o| o.column == column).map(|o| o.value.clone()).collect::<Vec<_>>();
         let values: Vec<String> = options.iter().flat_map(pick).collect();
+        // What is written exactly so is meant, not what merely reads like it.
+        let exact = |v: &&String| v.to_lowercase() == text.to_lowercase();
+        let written: Vec<String> = values.iter().filter(exact).cloned().collect();
+        let values = if written.is_empty() { values } else { written };
         let values = self.whole_value(values, options, text)?;
         Ok(BoundFilter::of(self.catalog(), column, Test::In { values, negated, all: false }))
     }

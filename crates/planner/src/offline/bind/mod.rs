@@ -1,6 +1,7 @@
 //! Typed binding: each noun to one column, each number, moment and value to the column it is about.
 
 mod filters;
+mod links;
 mod nouns;
 mod relation;
 mod time;
@@ -75,6 +76,7 @@ impl Binder<'_> {
         query.filters.sort_by_key(|f| f.side == Side::Share);
         self.relation(&mut query)?;
         self.leave_out_nobody(&mut query);
+        self.count_links(&mut query);
         self.buckets(&mut query)?;
         query.notes = self.notes;
         query.rival = self.rival.into_inner();
@@ -120,11 +122,24 @@ impl Binder<'_> {
             Asked::Aggregate(function, noun) => Item::Aggregate(*function, self.summed(*function, noun)?),
             Asked::Column(noun) => {
                 let thing = self.thing(noun, |_, _| true)?;
-                self.plain(noun, thing)?
+                let item = self.plain(noun, thing)?;
+                if query.items.contains(&item) { self.another(noun, query)? } else { item }
             }
         };
         query.items.push(item);
         Ok(())
+    }
+
+    /// Two things that are asked for are not one and the same: the second is what else its noun names.
+    fn another(&self, noun: &Noun, query: &Query) -> Result<Item, Trouble> {
+        let said = |a: &Asked| matches!(a, Asked::Column(n) if n.text == noun.text);
+        if self.draft.asked.iter().filter(|a| said(a)).count() > 1 {
+            let thing = self.thing(noun, |_, _| true)?;
+            return thing.column().map(Item::Column).ok_or_else(|| Trouble::Unbound(noun.text.clone()));
+        }
+        let new = |_: &Catalog, t: Thing| t.column().is_some_and(|c| !query.items.contains(&Item::Column(c)));
+        let column = self.thing(noun, new)?.column();
+        column.map(Item::Column).ok_or_else(|| Trouble::Unbound(noun.text.clone()))
     }
 
     /// What an aggregate is of: moments have ends, no sum and no average.

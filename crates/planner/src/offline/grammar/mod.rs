@@ -5,6 +5,7 @@
 
 mod aggregates;
 mod asking;
+mod bounds;
 mod comparisons;
 mod groups;
 mod negation;

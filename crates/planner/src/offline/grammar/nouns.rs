@@ -86,8 +86,12 @@ impl Parser<'_> {
         let (noun, _) = self.noun_at(of)?;
         let catalog = self.catalog();
         let own = self.span(at).map(|s| self::noun(catalog, s)).unwrap_or_default();
-        let beside =
-            |(t, w): &(Thing, f32)| *w >= 0.9 && noun.things.iter().any(|(o, _)| o.table(catalog) == t.table(catalog));
+        // "the type of the document" is no label where documents have a type.
+        let label = self.span(at).map(|s| catalog::singular(&s.text.to_lowercase())).unwrap_or_default();
+        let spelt = |t: Thing| t.column().is_some_and(|c| label != "name" && catalog.column(c).words.contains(&label));
+        let beside = |(t, w): &(Thing, f32)| {
+            (*w >= 0.9 || spelt(*t)) && noun.things.iter().any(|(o, _)| o.table(catalog) == t.table(catalog))
+        };
         (self.is_category(&noun) && !own.things.iter().any(beside)).then_some(of)
     }
 
@@ -144,7 +148,7 @@ impl Parser<'_> {
         let things = vec![(Thing::Column(key), 1.0)];
         let column = Noun { text: catalog.column(key).words.join(" "), things, owner: Some(table), ..Noun::default() };
         let text = format!("{} {}", noun.text, number.value);
-        one.then(|| Filter::Compare {
+        one.then_some(Filter::Compare {
             left: Left::Column(column),
             op: Operator::Equal,
             bound: Bound::Number(number),

@@ -121,7 +121,7 @@ impl Parser<'_> {
         } else if let Some(text) = marks.change.or(marks.percent.clone()) {
             self.finish_change(text, marks.percent.is_some() || !marks.amount);
         }
-        if marks.compared {
+        if marks.compared || self.names_all_values() {
             self.finish_compared();
         }
     }
@@ -155,6 +155,21 @@ impl Parser<'_> {
         if let [Asked::Entity { table, .. }] = self.draft.asked.as_slice() {
             self.draft.asked = vec![Asked::CountRows(*table)];
         }
+    }
+
+    /// "the average age of men and women": values that leave nobody out limit nothing, so one figure
+    /// for each is asked for.
+    fn names_all_values(&self) -> bool {
+        let all_of = |f: &Filter| match f {
+            Filter::Values { options, negated: false, all: true, .. } => {
+                let owners = options.first().into_iter().flatten().map(|o| o.column);
+                let named = |c| options.iter().all(|any| any.iter().any(|o| o.column == c));
+                owners.into_iter().any(|c| named(c) && self.index.values.count(c) == Some(options.len()))
+            }
+            _ => false,
+        };
+        let figure = self.draft.has_aggregate() && self.draft.keys.is_empty() && self.draft.relation.is_none();
+        figure && self.draft.filters.iter().any(all_of)
     }
 
     /// One figure for each of what is compared: the values of one column, or periods of one kind.
