@@ -70,6 +70,7 @@ pub fn shown(proposal: &Proposal) -> String {
     match proposal {
         Proposal::Sql { text, .. } => text.clone(),
         Proposal::Query { plan, .. } => serde_json::to_string(plan).unwrap(),
+        Proposal::Scan { scan, .. } => serde_json::to_string(scan).unwrap(),
     }
 }
 

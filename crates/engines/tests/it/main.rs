@@ -9,6 +9,7 @@ mod firm;
 mod hidden;
 mod jail;
 mod locked;
+mod predicates;
 mod pure;
 mod queries;
 mod rows;

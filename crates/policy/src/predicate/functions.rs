@@ -31,6 +31,8 @@ enum Arg {
     Temporal,
     /// A constant text.
     Format,
+    /// Letters that say how a pattern is meant.
+    Options,
     Number,
     Of(Kind),
 }
@@ -103,7 +105,7 @@ impl Form {
             return false;
         }
         let expected = |place: usize| self.args.get(place).or(self.args.last()).copied().unwrap_or(Arg::Any);
-        let fits = args.iter().enumerate().all(|(place, arg)| expected(place).takes(arg));
+        let fits = args.iter().enumerate().all(|(place, arg)| expected(place).takes(flavour, arg));
         if fits {
             for (place, arg) in args.iter_mut().enumerate() {
                 expected(place).coerce(flavour, arg);
@@ -137,22 +139,25 @@ impl Arg {
             "any" => Self::Any,
             "temporal" => Self::Temporal,
             "format" => Self::Format,
+            "options" => Self::Options,
             "number" => Self::Number,
             other => Self::Of(kind(other)?),
         })
     }
 
-    fn takes(self, arg: &Typed) -> bool {
+    fn takes(self, flavour: Flavour, arg: &Typed) -> bool {
         let is = |wanted: Kind| {
-            let temporal = matches!(wanted, Kind::Date | Kind::Moment | Kind::Time);
+            // DuckDB would not know which of its functions is meant.
+            let temporal = flavour == Flavour::BigQuery && super::literal::reads_as(arg, wanted);
             // The engines take a date for its first moment.
             let date = wanted == Kind::Moment && arg.kind == Kind::Date;
-            arg.kind == wanted || arg.kind == Kind::Any || date || (temporal && arg.is_text_literal())
+            arg.kind == wanted || arg.kind == Kind::Any || date || temporal
         };
         match self {
             Self::Any => true,
             Self::Temporal => is(Kind::Date) || is(Kind::Moment),
             Self::Format => arg.is_text_literal(),
+            Self::Options => matches!(&arg.node, Node::Text(text) if text.chars().all(|c| "cilmnps".contains(c))),
             Self::Number => arg.kind.is_numeric() || arg.kind == Kind::Any,
             Self::Of(Kind::Text) => is(Kind::Text) || arg.kind == Kind::Opaque,
             Self::Of(kind) => is(kind),

@@ -149,17 +149,26 @@ pub fn as_temporal(flavour: Flavour, literal: &mut Typed, kind: Kind) {
 
 /// `DATE '2026-01-31'`: the text must look like one.
 pub fn temporal(to: Type, text: String) -> Result<Typed, Fault> {
-    let fits = match to {
-        Type::Date => is_date(&text),
-        Type::Datetime | Type::Timestamp => is_date(text.split([' ', 'T', 't']).next().unwrap_or_default()),
-        Type::Time => text.starts_with(|c: char| c.is_ascii_digit()),
-        _ => false,
-    };
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | ':' | '.' | '+' | '-' | '/' | '_');
-    if fits && text.len() <= 64 && text.chars().all(plain) {
+    if looks_like(to.kind(), &text) {
         return Ok(Typed::new(Node::Temporal(to, text), to.kind()));
     }
     Err(literal(&text, "write DATE '2026-01-31', TIMESTAMP '2026-01-31 12:30:00' or TIME '12:30:00'"))
+}
+
+/// Whether it is a text literal that stands for a date, a moment or a time.
+pub fn reads_as(arg: &Typed, kind: Kind) -> bool {
+    matches!(&arg.node, Node::Text(text) if looks_like(kind, text))
+}
+
+fn looks_like(kind: Kind, text: &str) -> bool {
+    let fits = match kind {
+        Kind::Date => is_date(text),
+        Kind::Moment => is_date(text.split([' ', 'T', 't']).next().unwrap_or_default()),
+        Kind::Time => text.starts_with(|c: char| c.is_ascii_digit()) && text.contains(':'),
+        _ => false,
+    };
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | ':' | '.' | '+' | '-' | '/' | '_');
+    fits && text.len() <= 64 && text.chars().all(plain)
 }
 
 fn is_date(text: &str) -> bool {

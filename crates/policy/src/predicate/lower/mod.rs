@@ -61,6 +61,10 @@ impl Lowering<'_> {
     /// An operand that must be true or false.
     fn condition(&self, expr: &Expr) -> Result<Node, Fault> {
         let typed = self.expr(expr)?;
+        self.truth(typed, expr)
+    }
+
+    fn truth(&self, typed: Typed, expr: &Expr) -> Result<Node, Fault> {
         if typed.kind.may_be_bool() {
             return Ok(typed.node);
         }

@@ -49,23 +49,41 @@ impl Lowering<'_> {
     }
 
     fn compare(&self, left: &Expr, op: Comparison, right: &Expr) -> Lowered {
-        let (mut a, mut b) = (self.expr(left)?, self.expr(right)?);
+        let (mut a, mut b) = (self.operand(left)?, self.operand(right)?);
         self.comparable(&mut a, &mut b)?;
         Ok(Typed::bool(Node::Compare { left: Box::new(a.node), op, right: Box::new(b.node) }))
+    }
+
+    /// What is compared. The engines do not agree on `a = b = c` and `a = b LIKE c`: parentheses must say it.
+    fn operand(&self, expr: &Expr) -> Lowered {
+        if !is_comparison(expr) {
+            return self.expr(expr);
+        }
+        let message = format!("`{}` is compared again without parentheses", clip(&expr.to_string()));
+        Err(at_node(invalid("chained_comparison", message, "put the inner comparison in parentheses"), expr))
     }
 
     /// Makes both sides comparable, or refuses; text that stands for a date becomes one.
     pub(super) fn comparable(&self, a: &mut Typed, b: &mut Typed) -> Result<(), Fault> {
         self.coerce(a, b.kind)?;
         self.coerce(b, a.kind)?;
-        // DuckDB takes a literal for whatever it is compared with.
-        let literal = self.flavour == Flavour::DuckDb && (a.is_text_literal() || b.is_text_literal());
-        let nested = |kind| matches!(kind, Kind::List | Kind::Struct);
-        if a.kind.compares_with(b.kind) || (literal && !nested(a.kind) && !nested(b.kind)) {
+        if a.kind.compares_with(b.kind) || self.stands_for(a, b.kind) || self.stands_for(b, a.kind) {
             return Ok(());
         }
         let message = format!("{} cannot be compared with {}", a.kind.noun(), b.kind.noun());
         Err(invalid("type_mismatch", message, "compare like with like; CAST one of them if need be"))
+    }
+
+    /// DuckDB takes a text literal for what it is compared with, if it reads like that.
+    fn stands_for(&self, literal: &Typed, kind: Kind) -> bool {
+        let Node::Text(text) = &literal.node else { return false };
+        let reads = match kind {
+            Kind::Integer => text.parse::<i32>().is_ok(),
+            Kind::Number => text.parse::<f32>().is_ok_and(f32::is_finite),
+            Kind::Bool => ["true", "false"].contains(&text.as_str()),
+            _ => false,
+        };
+        reads && self.flavour == Flavour::DuckDb
     }
 
     fn coerce(&self, literal: &mut Typed, kind: Kind) -> Result<(), Fault> {
@@ -161,13 +179,14 @@ impl Lowering<'_> {
     }
 
     fn is(&self, of: &Expr, what: Is, negated: bool) -> Lowered {
-        let of = if what == Is::Null { self.expr(of)?.node } else { self.condition(of)? };
+        let typed = self.operand(of)?;
+        let of = if what == Is::Null { typed.node } else { self.truth(typed, of)? };
         Ok(Typed::bool(Node::Is { of: Box::new(of), what, negated }))
     }
 
     fn in_list(&self, of: &Expr, list: &[Expr], negated: bool) -> Lowered {
         ensure(!list.is_empty(), "IN ()")?;
-        let mut of = self.expr(of)?;
+        let mut of = self.operand(of)?;
         let mut items = Vec::with_capacity(list.len());
         for item in list {
             let mut lowered = self.expr(item)?;
@@ -178,7 +197,7 @@ impl Lowering<'_> {
     }
 
     fn between(&self, of: &Expr, low: &Expr, high: &Expr, negated: bool) -> Lowered {
-        let (mut of, mut a, mut b) = (self.expr(of)?, self.expr(low)?, self.expr(high)?);
+        let (mut of, mut a, mut b) = (self.operand(of)?, self.operand(low)?, self.operand(high)?);
         self.comparable(&mut of, &mut a).map_err(|fault| at_node(fault, low))?;
         self.comparable(&mut of, &mut b).map_err(|fault| at_node(fault, high))?;
         let (of, low, high) = (Box::new(of.node), Box::new(a.node), Box::new(b.node));
@@ -202,7 +221,7 @@ impl Lowering<'_> {
     }
 
     fn text(&self, expr: &Expr) -> Result<Node, Fault> {
-        let typed = self.expr(expr)?;
+        let typed = self.operand(expr)?;
         if matches!(typed.kind, Kind::Text | Kind::Opaque | Kind::Any) {
             return Ok(typed.node);
         }
@@ -220,6 +239,18 @@ impl Lowering<'_> {
             (Some(c), None) if c.is_ascii_punctuation() && c != '\'' => Ok(c),
             _ => Err(invalid("literal", "ESCAPE needs one punctuation character", "write ESCAPE '!'")),
         }
+    }
+}
+
+/// Whether it compares, and no parentheses are around it.
+fn is_comparison(expr: &Expr) -> bool {
+    use BinaryOperator as B;
+    match expr {
+        Expr::BinaryOp { op, .. } => matches!(op, B::Eq | B::NotEq | B::Lt | B::LtEq | B::Gt | B::GtEq),
+        Expr::IsNull(_) | Expr::IsNotNull(_) | Expr::IsTrue(_) | Expr::IsNotTrue(_) => true,
+        Expr::IsFalse(_) | Expr::IsNotFalse(_) | Expr::IsDistinctFrom(..) | Expr::IsNotDistinctFrom(..) => true,
+        Expr::InList { .. } | Expr::Between { .. } | Expr::Like { .. } | Expr::ILike { .. } => true,
+        _ => false,
     }
 }
 

@@ -65,7 +65,8 @@ impl Lowering<'_> {
     /// A date or a moment; text that stands for one becomes it.
     fn point(&self, name: &str, expr: &Expr) -> Lowered {
         let mut typed = self.expr(expr)?;
-        if let Node::Text(text) = &typed.node {
+        // DuckDB would not know which of its functions is meant.
+        if let (Flavour::BigQuery, Node::Text(text)) = (self.flavour, &typed.node) {
             let kind = if text.contains(':') { Kind::Moment } else { Kind::Date };
             as_temporal(self.flavour, &mut typed, kind);
         }
