@@ -51,6 +51,7 @@ fuzz: ## policy against fuzzers, 10 minutes each; needs nightly Rust and cargo-f
 	$(FUZZ) sql -- $(FUZZ_FLAGS) -dict=sql.dict
 	$(FUZZ) plan -- $(FUZZ_FLAGS) -dict=plan.dict
 	$(FUZZ) predicate -- $(FUZZ_FLAGS) -dict=sql.dict
+	$(FUZZ) scan -- $(FUZZ_FLAGS) -dict=scan.dict
 	$(FUZZ) contract -- $(FUZZ_FLAGS) -dict=contract.dict
 
 deps: ## install missing system packages

@@ -12,6 +12,8 @@ use std::collections::BTreeSet;
 
 const MAX_SELECT: usize = 4_096;
 const MAX_ORDER_BY: usize = 64;
+/// A level of a tree takes more of the stack here than in a walk that changes it in place.
+const FRAMES: usize = 4;
 
 /// A scan's texts as a writer writes them.
 pub struct Read {
@@ -58,7 +60,7 @@ impl Reading<'_> {
     fn predicate(&self, text: &str) -> Result<String, Fault> {
         let tokens = Tokens::of(self.writer.flavour, text)?;
         let start = tokens.start();
-        with_stack(tokens.depth, || {
+        with_stack(tokens.depth * FRAMES, || {
             let node = self.lowering().predicate(&tokens.expression()?).map_err(|fault| at(fault, start))?;
             self.writer.write(&node)
         })
@@ -67,7 +69,7 @@ impl Reading<'_> {
     /// A column or a path, and the name that it has in the result: its last.
     fn selected(&self, entry: &str) -> Result<(String, String), Fault> {
         let tokens = Tokens::of(self.writer.flavour, entry)?;
-        with_stack(tokens.depth, || {
+        with_stack(tokens.depth * FRAMES, || {
             let path = self.lowering().path(&tokens.expression()?)?;
             let name = path.steps.iter().rev().find_map(|step| match step {
                 Step::Field(name) => Some(name.clone()),
@@ -80,7 +82,7 @@ impl Reading<'_> {
     /// A column or a path, a direction, and where NULLs go.
     fn ordered(&self, entry: &str) -> Result<String, Fault> {
         let tokens = Tokens::of(self.writer.flavour, entry)?;
-        with_stack(tokens.depth, || {
+        with_stack(tokens.depth * FRAMES, || {
             let (expr, mut parser) = tokens.expression_and_rest()?;
             let Direction { descending, nulls_first } = direction(&mut parser);
             nothing_after(&parser, "the entry", "write a column, ASC or DESC, and NULLS FIRST or NULLS LAST")?;

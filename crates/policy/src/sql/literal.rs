@@ -49,19 +49,29 @@ fn needs_split(text: &str) -> bool {
     text.contains("''") || text.contains("\\'")
 }
 
+/// How many pieces are put together in one chain. A chain leans left, one level for each.
+const CHAIN: usize = 16;
+
 fn split(text: &str) -> Expr {
     let literal = |text: &str| Expr::Value(Value::SingleQuotedString(text.to_owned()).into());
-    let mut pieces = text.split('\'');
-    let mut joined = literal(pieces.next().unwrap_or_default());
-    for piece in pieces {
-        for part in ["'", piece] {
-            if !part.is_empty() {
-                let (left, right) = (Box::new(joined), Box::new(literal(part)));
-                joined = Expr::BinaryOp { left, op: BinaryOperator::StringConcat, right };
-            }
-        }
+    let mut pieces = vec![literal(text.split('\'').next().unwrap_or_default())];
+    for piece in text.split('\'').skip(1) {
+        pieces.extend(["'", piece].into_iter().filter(|part| !part.is_empty()).map(literal));
     }
-    Expr::Nested(Box::new(joined))
+    // Thousands of quotes must not make a tree thousands of levels deep.
+    while pieces.len() > CHAIN {
+        pieces = pieces.chunks(CHAIN).map(|chunk| chain(chunk.to_vec())).collect();
+    }
+    chain(pieces)
+}
+
+/// `('a' || 'b' || …)`.
+fn chain(pieces: Vec<Expr>) -> Expr {
+    let joined = pieces.into_iter().reduce(|left, right| {
+        let (left, right) = (Box::new(left), Box::new(right));
+        Expr::BinaryOp { left, op: BinaryOperator::StringConcat, right }
+    });
+    Expr::Nested(Box::new(joined.unwrap_or(Expr::Value(Value::Null.into()))))
 }
 
 fn not_allowed(value: &Value) -> domain::Fault {

@@ -186,6 +186,7 @@ fn the_committed_corpus_keeps_the_promises() {
     kept("sql", promise::sql);
     kept("plan", promise::plan);
     kept("predicate", promise::predicate);
+    kept("scan", promise::scan);
     kept("contract", promise::contract);
 }
 

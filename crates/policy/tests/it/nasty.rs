@@ -1,17 +1,18 @@
 //! Input that is made to hurt: too long, too deep, too many, or not what it looks like.
 
 use crate::fixture::{analyst, cases, plan_as, sql_as};
-use crate::promise::{self, PROMPT, house};
+use crate::promise::{self, PROMPT, events, house};
 use domain::Dialect::{DuckDb, Sqlite};
-use domain::Fault;
+use domain::{Fault, Flavour};
 use policy::{Approved, ContractError, Policy};
+use std::sync::LazyLock;
 use std::time::Duration;
 
-/// Where input comes in: the promises that hold there, and the answers, one for each dialect: `ok`, or the code (of a
+/// Where input comes in: the promises that hold there, and the answers, one for each dialect or flavour: `ok`, or the code (of a
 /// contract: the key) of the first refusal.
 type Door = (&'static str, fn(&str), &'static [fn(&str) -> String]);
 
-const DOORS: [Door; 4] = [
+const DOORS: [Door; 5] = [
     (
         "sql",
         promise::sql,
@@ -23,8 +24,14 @@ const DOORS: [Door; 4] = [
         &[|json| code(plan_as(&analyst(), DuckDb, json)), |json| code(plan_as(&analyst(), Sqlite, json))],
     ),
     ("predicate", promise::predicate, &[|text| key(house::with_rows(text))]),
+    ("scan", promise::scan, &[|text| filtered(Flavour::BigQuery, text), |text| filtered(Flavour::DuckDb, text)]),
     ("contract", promise::contract, &[|yaml| key(Policy::load([("cases.yaml".to_owned(), yaml.to_owned())]))]),
 ];
+
+fn filtered(flavour: Flavour, text: &str) -> String {
+    static POLICY: LazyLock<Policy> = LazyLock::new(events::policy);
+    code(events::check(&POLICY, &house::caller("analyst"), DuckDb, events::filtered(flavour, text)))
+}
 
 fn code(result: Result<Approved, Fault>) -> String {
     result.map_or_else(|fault| fault.code, |_| "ok".to_owned())
@@ -44,7 +51,7 @@ fn nasty_inputs_are_answered_in_time() {
             tried += 1;
             let before = wrong.len();
             for (dialect, answer) in answers.iter().enumerate() {
-                // `a/b` where SQLite answers otherwise.
+                // `a/b` where the second answers otherwise.
                 let expected = expected.split('/').nth(dialect).unwrap_or(&expected);
                 let (told, took) = timed(|| answer(&input));
                 if told != expected || took > PROMPT {
