@@ -118,8 +118,8 @@ pub struct Fault {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<Span>,
     /// The offending parts by name, for programs: `function` → `OBSCURE_FN`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub details: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Box<BTreeMap<String, String>>>,
 }
 
 /// Line and column, both from 1, of the offending part.
@@ -137,7 +137,7 @@ impl Fault {
             message: message.into(),
             hint: kind.default_hint().to_owned(),
             span: None,
-            details: BTreeMap::new(),
+            details: None,
         }
     }
 
@@ -155,7 +155,7 @@ impl Fault {
 
     #[must_use]
     pub fn detail(mut self, name: &str, value: impl Into<String>) -> Self {
-        self.details.insert(name.to_owned(), value.into());
+        self.details.get_or_insert_default().insert(name.to_owned(), value.into());
         self
     }
 

@@ -105,13 +105,22 @@ impl Form {
             return false;
         }
         let expected = |place: usize| self.args.get(place).or(self.args.last()).copied().unwrap_or(Arg::Any);
-        let fits = args.iter().enumerate().all(|(place, arg)| expected(place).takes(flavour, arg));
+        let each = args.iter().enumerate().all(|(place, arg)| expected(place).takes(flavour, arg));
+        let fits = each && self.goes_together(args);
         if fits {
             for (place, arg) in args.iter_mut().enumerate() {
                 expected(place).coerce(flavour, arg);
             }
         }
         fits
+    }
+
+    /// Whether those arguments that decide the result are of one kind.
+    fn goes_together(&self, args: &[Typed]) -> bool {
+        let Gives::Same(from) = self.result else { return true };
+        let kind = self.gives(args);
+        let like = |arg: &Typed| arg.kind.compares_with(kind) || super::literal::reads_as(arg, kind);
+        args.iter().skip(from).all(like)
     }
 
     /// The place from which on the arguments decide what it gives, if they do.

@@ -57,6 +57,10 @@ impl Tokens {
     fn no_statements(&self) -> Result<(), Fault> {
         for (place, TokenWithSpan { token, span }) in self.tokens.iter().enumerate() {
             let fault = match token {
+                // The parser would read over it.
+                Token::Comma if self.closes_at(place + 1) => {
+                    invalid("syntax", "there is nothing after a comma", SYNTAX_HINT)
+                }
                 Token::SemiColon => refuse("multi_statement", "more than one statement", "write one condition"),
                 Token::Word(word) if word.quote_style.is_none() => {
                     let next = self.tokens.get(place + 1).map(|t| &t.token);
@@ -71,6 +75,11 @@ impl Tokens {
             return Err(at(fault, *span));
         }
         Ok(())
+    }
+
+    fn closes_at(&self, place: usize) -> bool {
+        let next = self.tokens.get(place).map(|t| &t.token);
+        matches!(next, Some(Token::RParen | Token::RBracket | Token::RBrace) | None)
     }
 
     /// The whole of the text as one expression.

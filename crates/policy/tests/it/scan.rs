@@ -101,7 +101,7 @@ fn bad_predicates_are_refused_with_their_code() {
                     if place == "-" && code != "scan.empty" {
                         wrong.push(format!("{flavour:?}: {text}\n    {fault} does not say where"));
                     }
-                    assert_eq!(fault.details["in"], "where");
+                    assert_eq!(fault.details.as_ref().unwrap()["in"], "where");
                     told.insert(format!("{text}\n    {place} {fault}\n    {}", fault.hint));
                 }
                 Err(fault) => wrong.push(format!("{flavour:?}: {text}\n    {fault}, expected {code}")),
@@ -297,7 +297,7 @@ fn entries_of_select_and_order_by_are_checked_like_predicates() {
             let scan = selecting(flavour, &entries(select), &entries(order_by));
             let fault = checked(Dialect::DuckDb, scan).unwrap_err();
             assert_eq!(fault.code, format!("scan.{code}"), "{flavour:?} {select} {order_by}: {fault}");
-            assert_eq!(fault.details["in"], if select.is_empty() { "order_by" } else { "select" });
+            assert_eq!(fault.details.as_ref().unwrap()["in"], if select.is_empty() { "order_by" } else { "select" });
         }
     }
 }

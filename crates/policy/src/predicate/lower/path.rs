@@ -48,7 +48,7 @@ impl Lowering<'_> {
             let is_table = first.value.eq_ignore_ascii_case(self.readable.name);
             let inside = rest.iter().try_fold(&mut cursor, |cursor, part| cursor.field(part).map(|()| cursor));
             match inside.map(drop) {
-                Err(fault) if !(is_table && !rest.is_empty()) => return Err(fault),
+                Err(fault) if !is_table || rest.is_empty() => return Err(fault),
                 Err(_) => {}
                 Ok(()) => return Ok(cursor),
             }

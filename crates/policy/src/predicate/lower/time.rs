@@ -143,6 +143,9 @@ impl Lowering<'_> {
         {
             return count_of(&text);
         }
+        // DuckDB wants parentheses around anything but a number.
+        let plain = self.is_bigquery() || matches!(value, Expr::Value(_) | Expr::Nested(_));
+        ensure(plain, &format!("INTERVAL {value}"))?;
         let typed = self.expr(value)?;
         match typed.kind {
             Kind::Integer | Kind::Any => Ok(typed.node),
