@@ -104,54 +104,67 @@ fn without_anything_the_defaults_hold() {
     assert_eq!(config.server.header_timeout, Duration::from_secs(10));
     assert!(shown.iter().all(|s| s.origin == "default"));
     insta::assert_snapshot!(text(&shown, false), @r"
-    planner                         auto
-    model.name                      claude-sonnet-5-5
-    model.claude_key                (not set)
-    model.claude_url                https://api.anthropic.com
-    model.claude_program            claude
-    model.openai_key                (not set)
-    model.openai_url                http://127.0.0.1:11434/v1
-    model.max_turns                 10
-    model.max_budget_usd            0.50
-    model.timeout_seconds           240
-    model.prices                    (not set)
-    server.listen                   127.0.0.1:8080
-    server.hosts                    (not set)
-    server.behind_proxy             false
-    server.body_limit_bytes         1048576
-    server.header_timeout_seconds   10
-    tls.cert                        (not set)
-    tls.key                         (not set)
-    log.level                       info
-    log.format                      pretty
-    datasets.dir                    datasets
-    analyst.db_path                 demo.db
-    analyst.timeout_seconds         240
-    audit.output                    stdout
-    audit.file                      claude-da-audit.jsonl
-    audit.verbose                   false
-    contracts.dir                   contracts
-    ledger.path                     ledger.sqlite
-    ledger.keep_days                365
-    ledger.head_interval_seconds    60
-    limits.rows                     1000
-    limits.bytes                    16777216
-    limits.seconds                  30
-    limits.requests_per_second      50
-    limits.burst                    100
-    limits.question_chars           10000
-    engines.concurrency             4
-    engines.warm_workers            8
-    engines.queue_seconds           10
-    engines.worker_max_age_seconds  600
-    engines.worker_max_statements   1000
-    engines.strict                  false
-    sandbox.user                    (not set)
-    sandbox.memory_mb               512
-    sandbox.processes               64
-    sandbox.cpus                    0.5
-    sandbox.tmp_mb                  64
-    sandbox.image                   (not set)
+    planner                             auto
+    model.name                          claude-sonnet-5-5
+    model.claude_key                    (not set)
+    model.claude_url                    https://api.anthropic.com
+    model.claude_program                claude
+    model.openai_key                    (not set)
+    model.openai_url                    http://127.0.0.1:11434/v1
+    model.max_turns                     10
+    model.max_budget_usd                0.50
+    model.timeout_seconds               240
+    model.prices                        (not set)
+    server.listen                       127.0.0.1:8080
+    server.hosts                        (not set)
+    server.behind_proxy                 false
+    server.body_limit_bytes             1048576
+    server.header_timeout_seconds       10
+    tls.cert                            (not set)
+    tls.key                             (not set)
+    log.level                           info
+    log.format                          pretty
+    datasets.dir                        datasets
+    analyst.db_path                     demo.db
+    analyst.timeout_seconds             240
+    audit.output                        stdout
+    audit.file                          claude-da-audit.jsonl
+    audit.verbose                       false
+    contracts.dir                       contracts
+    ledger.path                         ledger.sqlite
+    ledger.keep_days                    365
+    ledger.head_interval_seconds        60
+    limits.rows                         1000
+    limits.bytes                        16777216
+    limits.seconds                      30
+    limits.requests_per_second          50
+    limits.burst                        100
+    limits.question_chars               10000
+    engines.concurrency                 4
+    engines.warm_workers                8
+    engines.queue_seconds               10
+    engines.worker_max_age_seconds      600
+    engines.worker_max_statements       1000
+    engines.strict                      false
+    api.scan.max_limit                  10000000
+    api.scan.max_result_bytes           2147483648
+    api.scan.max_concurrent_per_user    5
+    api.scan.max_daily_bytes_per_user   53687091200
+    api.scan.bq_cost_per_tb_usd         5.00
+    api.scan.request_timeout_seconds    300
+    api.scan.catalog_cache_ttl_seconds  300
+    api.scan.schema_cache_ttl_seconds   3600
+    api.scan.sample_cache_ttl_seconds   3600
+    api.scan.result_cache_mb            64
+    api.scan.workers                    8
+    api.scan.worker_cpus                0
+    api.scan.worker_memory_mb           1024
+    sandbox.user                        (not set)
+    sandbox.memory_mb                   512
+    sandbox.processes                   64
+    sandbox.cpus                        0.5
+    sandbox.tmp_mb                      64
+    sandbox.image                       (not set)
     ");
 }
 

@@ -50,7 +50,7 @@ pub fn router(house: Arc<House>) -> Router {
         .route("/api/v2/catalog",        get(scan::catalog::catalog))
         .route("/api/v2/schema/{id}",    get(scan::schema::schema))
         .route("/api/v2/sample/{id}",    get(scan::sample::sample))
-        .route("/api/v2/scan",           post(scan::scan::scan))
+        .route("/api/v2/scan",           post(scan::slice::scan))
         .route("/api/v2/scan/estimate",  post(scan::estimate::estimate))
         .route("/api/query",             post(scan::query::query))
         .route("/api/sync/manifest",     get(scan::sync::manifest))

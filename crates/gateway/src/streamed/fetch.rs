@@ -11,7 +11,7 @@ use domain::{Ask, Caller, Fault, Kind, ResultColumn, Run, Status};
 use engines::{Caps, Form, Next, Streaming, Total};
 use ledger::{OverQuota, ScanQuota};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 /// A worker's first frame is shorter than this only if it is the last as well.
@@ -169,7 +169,7 @@ impl Fetch<'_> {
                     } else if let Some(gathered) = gathered {
                         gathered.push(bytes.clone());
                     }
-                    let Some(room) = reader.room().await else { return Err(gone()) };
+                    let room = self.room(reader).await?;
                     room.send(Ok(Piece::Bytes(bytes)));
                     self.sent += length;
                 }
@@ -179,6 +179,19 @@ impl Fetch<'_> {
                 }
             }
             next = streaming.next().await?;
+        }
+    }
+
+    /// A place for one more piece. A reader that takes none holds up the engine, but not beyond the time of the scan.
+    async fn room<'r>(&self, reader: &'r Reader) -> Result<mpsc::Permit<'r, Result<Piece, Fault>>, Fault> {
+        let seconds = self.house.config.scan.limits.seconds;
+        let left = Duration::from_secs(seconds).saturating_sub(self.began.elapsed());
+        match tokio::time::timeout(left, reader.room()).await {
+            Ok(room) => room.ok_or_else(gone),
+            Err(_) => {
+                let message = format!("the scan took longer than {seconds} s, and its reader did not read");
+                Err(Fault::new(Kind::Timeout, "engine.timeout", message).hint("read faster, or fetch less"))
+            }
         }
     }
 
@@ -266,9 +279,10 @@ impl Fetch<'_> {
         }
         let bytes = std::mem::take(&mut self.held).into_iter().map(|bytes| Ok(Piece::Bytes(bytes)));
         for piece in bytes.chain([end.map(Piece::Tail)]) {
-            match reader.room().await {
-                Some(room) => room.send(piece),
-                None => return,
+            match self.room(reader).await {
+                Ok(room) => room.send(piece),
+                // Nobody reads any more. The record has it.
+                Err(_) => return,
             }
         }
     }

@@ -34,13 +34,14 @@ impl Duck {
     /// Bytes of Arrow of one row, on average over the first. Nothing without rows.
     fn width(&self, query: &Query) -> duckdb::Result<Option<f64>> {
         let mut statement = self.connection.prepare(&format!("FROM ({}) LIMIT {LOOKED_AT}", query.sql))?;
-        let (mut rows, mut bytes) = (0.0, 0.0);
+        let (mut rows, mut bytes) = (0, 0);
         for batch in statement.stream_arrow(params_from_iter(query.params.iter().map(bound)))? {
             let batch = batch?;
-            #[allow(clippy::cast_precision_loss, reason = "an average")]
-            (rows += batch.num_rows() as f64, bytes += encode::size(&batch) as f64);
+            rows += batch.num_rows();
+            bytes += encode::size(&batch);
         }
-        Ok((rows > 0.0).then(|| bytes / rows))
+        #[allow(clippy::cast_precision_loss, reason = "an average")]
+        Ok((rows > 0).then(|| bytes as f64 / rows as f64))
     }
 
     /// Of a Parquet file the columns that are read, in the row groups that may hold a match; any other file whole.

@@ -12,7 +12,7 @@ pub fn body(fault: &Fault, id: &RequestId) -> Value {
     let mut body = json!({
         "error": class(fault),
         "kind": fault.code.rsplit('.').next().unwrap_or_default(),
-        "details": fault.details,
+        "details": fault.details.as_deref().map_or_else(|| json!({}), |details| json!(details)),
         "message": fault.message,
         "hint": fault.hint,
         "request_id": id,

@@ -17,8 +17,8 @@ pub mod query;
 mod registry;
 pub mod results;
 pub mod sample;
-pub mod scan;
 pub mod schema;
+pub mod slice;
 mod statistics;
 pub mod sync;
 

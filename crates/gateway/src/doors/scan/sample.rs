@@ -41,7 +41,15 @@ pub async fn sample(
     let key = format!("{id}\0{n}");
     let kept = Kept { what: "sample", id: &key, ttl: house.config.scan.sample_ttl };
     let data = entry.schema.data_version.clone();
-    let rows = house.shelf.get_or(&house, &caller, kept, &data, async || rows(&house, &caller, &id, n).await).await?;
+    let mut asked = false;
+    let make = async || {
+        asked = true;
+        rows(&house, &caller, &id, n).await
+    };
+    let rows = house.shelf.get_or(&house, &caller, kept, &data, make).await?;
+    if !asked {
+        fetch::note_kept(&house, &caller, "fetch_sample", &id).await?;
+    }
     let mut body = json!({ "table_id": id, "rows": rows, "source": entry.source_type() });
     if let (true, Some(object)) = (entry.table.filtered, body.as_object_mut()) {
         object.insert("filtered_by".into(), json!([id]));

@@ -2,8 +2,8 @@
 
 use super::cache::Kept;
 use super::catalog::policy_hints;
-use super::fetch::Refusal;
-use super::registry::{self, Entry};
+use super::fetch::{self, Refusal};
+use super::registry::Entry;
 use super::statistics;
 use crate::House;
 use crate::http::identify::Identified;
@@ -21,15 +21,23 @@ pub async fn schema(
     Path(id): Path<String>,
     Query(More { statistics }): Query<More>,
 ) -> Result<Json<Value>, Refusal> {
-    let entry = registry::find(&house, &caller, &id).await?;
+    let entry = fetch::find(&house, &caller, "fetch_schema", &id).await?;
     let what = if statistics { "statistics" } else { "schema" };
     let kept = Kept { what, id: &id, ttl: house.config.scan.schema_ttl };
     let data = entry.schema.data_version.clone();
-    let make = async || match statistics {
-        true => Ok(with_statistics(described(&caller, &entry), &statistics::of(&house, &caller, &entry).await?)),
-        false => Ok::<_, Refusal>(described(&caller, &entry)),
+    let mut asked = false;
+    let make = async || {
+        asked = true;
+        match statistics {
+            true => Ok(with_statistics(described(&caller, &entry), &statistics::of(&house, &caller, &entry).await?)),
+            false => Ok::<_, Refusal>(described(&caller, &entry)),
+        }
     };
-    Ok(Json(house.shelf.get_or(&house, &caller, kept, &data, make).await?))
+    let schema = house.shelf.get_or(&house, &caller, kept, &data, make).await?;
+    if statistics && !asked {
+        fetch::note_kept(&house, &caller, "fetch_statistics", &id).await?;
+    }
+    Ok(Json(schema))
 }
 
 #[derive(Deserialize)]
