@@ -202,7 +202,7 @@ fn plan_explains_what_each_word_may_mean() {
     }
 }
 
-/// Questions over the demo that the planner was not tuned on: how many of them it gets right must not fall, and hardly an
+/// Our own questions over the demo, which show what the planner can read: how many it gets right must not fall, and hardly an
 /// answer may be wrong.
 #[test]
 fn the_demos_questions_keep_their_figures() {
