@@ -125,8 +125,8 @@ pub struct Fault {
 /// Line and column, both from 1, of the offending part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
-    pub line: u64,
-    pub column: u64,
+    pub line: u32,
+    pub column: u32,
 }
 
 impl Fault {
@@ -149,7 +149,7 @@ impl Fault {
 
     #[must_use]
     pub fn at(mut self, line: u64, column: u64) -> Self {
-        self.span = Some(Span { line, column });
+        self.span = Some(Span { line: short(line), column: short(column) });
         self
     }
 
@@ -172,3 +172,8 @@ impl fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
+
+/// No text that is read is so long.
+fn short(place: u64) -> u32 {
+    u32::try_from(place).unwrap_or(u32::MAX)
+}

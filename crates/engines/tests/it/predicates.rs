@@ -118,7 +118,7 @@ fn row(i: usize, dialect: Dialect) -> String {
         or_null(7, format!("{}.25", i % 5)),
         or_null(11, format!("{}.5", i % 4)),
         or_null(10, (i % 8).to_string()),
-        if i % 3 == 0 { "TRUE".to_owned() } else { "FALSE".to_owned() },
+        if i.is_multiple_of(3) { "TRUE".to_owned() } else { "FALSE".to_owned() },
         if dialect == Dialect::DuckDb { "'ab-0'::BLOB".to_owned() } else { "x'61622d30'".to_owned() },
     ];
     if dialect == Dialect::DuckDb {

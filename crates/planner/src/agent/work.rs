@@ -161,7 +161,7 @@ impl<'a> Work<'a> {
 
     fn failed(&mut self, failure: Failure) -> Fault {
         self.retry_after = failure.retry_after();
-        failure.fault
+        *failure.fault
     }
 
     /// All that was said, or, if that is nothing, a fault of this kind and code.

@@ -19,7 +19,7 @@ impl ClaudeCode {
         if let Some(key) = &self.key {
             command.env("ANTHROPIC_API_KEY", key);
         }
-        let child = command.process_group(0).kill_on_drop(true).spawn().map_err(|error| cannot_start(&error).fault)?;
+        let child = command.process_group(0).kill_on_drop(true).spawn().map_err(|error| *cannot_start(&error).fault)?;
         let group = child.id();
         let ended = tokio::time::timeout(PATIENCE, child.wait_with_output()).await;
         end_group(group);

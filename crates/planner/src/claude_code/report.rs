@@ -71,7 +71,7 @@ impl<'a> Report<'a> {
     }
 
     pub fn fail(self, failure: Failure) -> Finished {
-        Finished { retry_after: failure.retry_after(), answer: Err(failure.fault), spent: self.spent }
+        Finished { retry_after: failure.retry_after(), answer: Err(*failure.fault), spent: self.spent }
     }
 
     fn streamed(&mut self, event: StreamEvent) {

@@ -7,7 +7,8 @@ use std::time::Duration;
 /// A fault, and when the same request may succeed.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    pub fault: Fault,
+    /// Boxed, since results carry it about.
+    pub fault: Box<Fault>,
     pub again: Again,
 }
 
@@ -20,11 +21,11 @@ pub(crate) enum Again {
 
 impl Failure {
     fn new(again: Again, kind: Kind, code: &str, message: &str) -> Self {
-        Self { fault: Fault::new(kind, code, message), again }
+        Self { fault: Box::new(Fault::new(kind, code, message)), again }
     }
 
     fn never(kind: Kind, code: &str, message: &str, hint: &str) -> Self {
-        Self { fault: Fault::new(kind, code, message).hint(hint), again: Again::Never }
+        Self { fault: Box::new(Fault::new(kind, code, message).hint(hint)), again: Again::Never }
     }
 
     fn soon(kind: Kind, code: &str, message: &str) -> Self {
@@ -54,7 +55,7 @@ impl Failure {
 /// What has a cause of ours, or of the caller's.
 impl From<Fault> for Failure {
     fn from(fault: Fault) -> Self {
-        Self { fault, again: Again::Never }
+        Self { fault: Box::new(fault), again: Again::Never }
     }
 }
 

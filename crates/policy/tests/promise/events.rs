@@ -28,7 +28,7 @@ pub const COLUMNS: [(&str, FieldType, &str, bool); 18] = [
 
 pub fn policy() -> Policy {
     let file = ("events.yaml".to_owned(), include_str!("../scan/events.yaml").to_owned());
-    Policy::load([file]).expect("the fixture loads")
+    Policy::load([file]).unwrap()
 }
 
 pub fn source(dialect: Dialect) -> SourceSchema {

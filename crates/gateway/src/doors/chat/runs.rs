@@ -159,7 +159,6 @@ fn filter(caller: &Caller, query: ListQuery) -> Result<RunFilter, HttpFault> {
         until: time("until", query.until)?,
         limit: query.limit.unwrap_or(50).clamp(1, RunFilter::MAX_LIMIT),
         after: query.cursor.map(|c| c.parse().map_err(|_| bad("cursor", &c))).transpose()?,
-        ..RunFilter::default()
     })
 }
 
