@@ -420,3 +420,33 @@ fn resident_mib(server: &Server) -> u64 {
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
 }
+
+#[test]
+fn the_doctor_looks_at_the_planner() {
+    let planner = |settings: &[(&str, &str)]| -> Value {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gatehouse"));
+        command.args(["doctor", "--json", "--data"]).arg(demo().data());
+        command.env_remove("ANTHROPIC_API_KEY").envs(settings.iter().copied());
+        let output = command.output().unwrap();
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let findings = found.as_array().unwrap();
+        findings.iter().find(|finding| finding["check"] == "planner").unwrap().clone()
+    };
+    let key = ("ANTHROPIC_API_KEY", "sk-ant-not-a-real-one");
+    for (settings, verdict, part) in [
+        (vec![("GATEHOUSE_PLANNER", "offline")], "ok", "no model"),
+        (vec![("GATEHOUSE_PLANNER", "claude")], "fail", "ANTHROPIC_API_KEY"),
+        (vec![("GATEHOUSE_PLANNER", "claude"), ("ANTHROPIC_API_KEY", "abc")], "warn", "does not begin like"),
+        (vec![("GATEHOUSE_PLANNER", "claude"), key], "ok", "claude-sonnet-5-5"),
+        (vec![("GATEHOUSE_PLANNER", "claude"), key, ("CLAUDE_DA_MODEL", "unheard-of")], "warn", "price"),
+        (
+            vec![("GATEHOUSE_PLANNER", "claude-code"), ("GATEHOUSE_MODEL_CLAUDE_PROGRAM", "/nowhere")],
+            "fail",
+            "cannot be started",
+        ),
+    ] {
+        let found = planner(&settings);
+        assert_eq!(found["verdict"], verdict, "{settings:?}: {found}");
+        assert!(found["message"].as_str().unwrap().contains(part), "{settings:?}: {found}");
+    }
+}
