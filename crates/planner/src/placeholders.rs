@@ -33,6 +33,19 @@ impl Placeholders {
         restored.push(self, text) + &restored.finish()
     }
 
+    /// A text without any of the values: what stands for them instead. The longest go first, so that none is left in parts.
+    pub fn hide(&self, text: &str) -> String {
+        let mut values: Vec<(usize, &String)> = self.values.iter().enumerate().filter(|(_, v)| !v.is_empty()).collect();
+        values.sort_by_key(|(_, value)| std::cmp::Reverse(value.len()));
+        match values.into_iter().find(|(_, value)| text.contains(value.as_str())) {
+            Some((at, value)) => {
+                let parts: Vec<String> = text.split(value.as_str()).map(|part| self.hide(part)).collect();
+                parts.join(&format!("{OPEN}value {}{CLOSE}", at + 1))
+            }
+            None => text.to_owned(),
+        }
+    }
+
     /// The same inside SQL, where a quote in a string is written twice.
     pub fn restore_quoted(&self, sql: &str) -> String {
         let values = self.values.iter().map(|value| value.replace('\'', "''")).collect();

@@ -312,6 +312,40 @@ fn personal_values_reach_no_model() {
     assert_eq!(leaks, 0, "{told}");
 }
 
+/// A placeholder that a model sends back does not become a value that it is told.
+#[test]
+fn no_placeholder_can_be_turned_back() {
+    let tries = [
+        query("call_2", "SELECT '⟦email 1⟧' AS said"),
+        query("call_3", "SELECT 1 AS \"⟦email 1⟧\""),
+        query("call_4", "SELECT id FROM customers WHERE name = ⟦email 1⟧"),
+        Said::tool("call_5", "describe_table", &json!({ "table": "⟦email 1⟧" })),
+        query("call_6", "SELECT mail FROM customers"),
+    ];
+    let count = tries.len();
+    let first = query("call_1", "SELECT email FROM customers ORDER BY id LIMIT 1");
+    let house = House::of([first].into_iter().chain(tries).chain([Said::text("So it is.")]));
+    let admin = house.server.client("root", "admin");
+    let sql = json!({ "sql": "SELECT email FROM customers ORDER BY id LIMIT 1" });
+    let email = admin.post("/datasets/shop/query", &sql).json()["result"]["rows"][0][0].as_str().unwrap().to_owned();
+    let reply = ask(&admin, "What is it?");
+    assert_eq!(reply.json()["choices"][0]["message"]["content"], "So it is.", "{}", reply.text());
+    // The last one, a misspelt column, is told without the name of the personal one that was meant.
+    let told = house.told().replace("SELECT email FROM", "").replace("⟦email 1⟧", "");
+    let leaks = [email.as_str(), "`email`"].iter().filter(|text| told.contains(*text)).count();
+    tally("house", "placeholders sent back by a model", count, "told in clear", leaks);
+    assert_eq!(leaks, 0, "{told}");
+}
+
+#[test]
+fn a_refusal_after_some_words_is_told_too() {
+    let house = House::of([Said::text("Let me see").stop("refusal")]);
+    let body =
+        json!({ "model": "claude-da/analyst", "stream": true, "messages": [{ "role": "user", "content": "Hm?" }] });
+    let text = house.client().post("/v1/chat/completions", &body).text();
+    assert!(text.contains("Let me") && text.contains("declined to answer"), "{text}");
+}
+
 #[test]
 fn failures_of_a_model_are_errors_of_the_specification() {
     type Settings<'a> = &'a [(&'a str, &'a str)];

@@ -73,7 +73,7 @@ fn a_taken_port_is_a_clear_error() {
     let address = running.url.strip_prefix("http://").unwrap().to_owned();
     let data = tempfile::tempdir().unwrap();
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_gatehouse"))
-        .args(["serve", "--listen", &address, "--data"])
+        .args(["serve", "--planner", "offline", "--listen", &address, "--data"])
         .arg(data.path())
         .output()
         .unwrap();

@@ -69,19 +69,29 @@ impl<'a> Hands<'a> {
     }
 
     async fn call_tool(&self, name: &str, input: Value) -> Result<String, Fault> {
-        let input = self.work().masks.unmask(input);
+        let (input, restored) = self.work().masks.unmask(input);
         self.watch.enter(Stage::Executing);
         let called = match self.bound.door {
-            Door::Analyst => tools::call_sqlite(&self.bound, self.dataset, name, input).await?,
-            _ => tools::call(&self.bound, name, input).await?,
+            Door::Analyst => tools::call_sqlite(&self.bound, self.dataset, name, input).await,
+            _ => tools::call(&self.bound, name, input).await,
         };
+        let told = called.and_then(|called| self.told(called, restored));
+        // What was put in the place of a placeholder must not come back in a message.
+        told.map_err(|fault| if restored { untold(fault) } else { unlisted(fault) })
+    }
+
+    /// What the model is told of a call. Where personal values went in or may have come out, they are masked.
+    fn told(&self, called: Called, restored: bool) -> Result<String, Fault> {
         let mask = match &called {
             Called::Ran(reply) => {
-                self.note(&reply.run, reply.personal);
-                reply.personal
+                self.note(&reply.run, reply.personal || restored);
+                reply.personal || restored
             }
             // A record of before may hold what is masked today.
-            Called::Recorded(_) => true,
+            Called::Recorded(_) => {
+                self.work().personal = true;
+                true
+            }
             Called::Value(_) => false,
         };
         let text = called.brief(MOST_BYTES)?;
@@ -129,6 +139,18 @@ impl Tools for Hands<'_> {
     fn ends_run(&self, fault: &Fault) -> bool {
         !fault.kind.model_can_fix() || self.bound.door == Door::Analyst && fault.kind == Kind::Timeout
     }
+}
+
+/// The columns that might have been meant may be personal ones.
+fn unlisted(fault: Fault) -> Fault {
+    if fault.code.ends_with(".unknown_column") { fault.hint("use the columns of the schema") } else { fault }
+}
+
+/// That it failed, and by which rule, without the words of the statement.
+fn untold(fault: Fault) -> Fault {
+    let message = "the statement was refused; why is not told in its own words, since they hold personal values";
+    Fault::new(fault.kind, fault.code, message)
+        .hint("write placeholders as values in quotes only, and correct the rest")
 }
 
 /// Shows one run's result in another.

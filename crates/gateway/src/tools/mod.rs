@@ -14,7 +14,7 @@ pub use http::{call_over_http, list};
 pub use sqlite::{call_sqlite, sqlite};
 
 use crate::{House, Reply};
-use domain::{Ask, Caller, Door, Fault, Kind, Proposal, Purpose, SessionId, SourceSchema, ThreadId, Wish};
+use domain::{Ask, Caller, Door, Fault, Kind, Proposal, Purpose, SessionId, SourceSchema, Table, ThreadId, Wish};
 use ledger::AuditEvent;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -77,7 +77,15 @@ impl Bound<'_> {
     /// What a model is told of a source has no personal fields in it.
     fn shown(&self, mut view: SourceSchema) -> SourceSchema {
         if self.purpose == Purpose::Step {
-            view.tables.iter_mut().for_each(|table| table.columns.retain(|column| !column.pii));
+            for table in &mut view.tables {
+                table.columns.retain(|column| !column.pii);
+                let Table { columns, primary_key, foreign_keys, .. } = table;
+                let is_shown = |name: &String| columns.iter().any(|column| column.name == *name);
+                if !primary_key.iter().all(is_shown) {
+                    primary_key.clear();
+                }
+                foreign_keys.retain(|key| key.columns.iter().all(is_shown));
+            }
         }
         view
     }

@@ -1,6 +1,6 @@
 //! What we make of what the CLI says: events while it works, and how it ended.
 
-use super::command::{FORBIDDEN, SERVER};
+use super::command::SERVER;
 use super::frames::{Block, Delta, Frame, Outcome, StreamEvent, System};
 use crate::Usage;
 use crate::agent::{Answer, Ending, Event, Finished, Spent};
@@ -172,7 +172,8 @@ fn locked_down(system: &System) -> Result<(), Failure> {
     if system.subtype != "init" {
         return Ok(());
     }
-    if let Some(tool) = system.tools.iter().find(|tool| FORBIDDEN.contains(&tool.as_str())) {
+    let ours = format!("mcp__{SERVER}__");
+    if let Some(tool) = system.tools.iter().find(|tool| !tool.starts_with(&ours)) {
         tracing::error!(tool, "the agent CLI offers the model a tool that it must not have");
         return Err(Fault::internal("model.lockdown").into());
     }

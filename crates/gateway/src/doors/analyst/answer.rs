@@ -17,6 +17,8 @@ pub struct Answer {
     pub text: String,
     /// Resources of which policy showed only some rows.
     pub filtered_by: Vec<String>,
+    /// Whether it is an answer, and not why there is none.
+    pub succeeded: bool,
     /// That a model read and wrote for it.
     pub tokens: (u64, u64),
 }
@@ -35,7 +37,8 @@ impl Answer {
             },
         };
         let tokens = run.model.as_ref().map_or((0, 0), |model| (model.prompt_tokens, model.completion_tokens));
-        Ok(Self { text, filtered_by: run.filtered_by.clone(), tokens })
+        let succeeded = run.status == Status::Succeeded;
+        Ok(Self { text, filtered_by: run.filtered_by.clone(), succeeded, tokens })
     }
 
     /// The text as it is streamed: a line at a time.

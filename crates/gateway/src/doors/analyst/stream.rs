@@ -24,7 +24,11 @@ pub fn stream(mut session: Session, heading: Heading, wants_usage: bool) -> Resp
         }
         match session.answer().await {
             Ok(answer) => {
-                for piece in answer.pieces().filter(|_| !in_pieces) {
+                // Words that came before are no answer where there is none.
+                if in_pieces && !answer.succeeded {
+                    yield chunks.delta(json!({ "content": "\n\n" }));
+                }
+                for piece in answer.pieces().filter(|_| !in_pieces || !answer.succeeded) {
                     yield chunks.delta(json!({ "content": piece }));
                 }
                 yield chunks.end();
