@@ -49,6 +49,8 @@ impl<S: Send + 'static> Accept<TcpStream, S> for Connections {
         let first_byte = self.first_byte;
         Box::pin(async move {
             let place = place.map_err(|_| io::Error::other("too many connections"))?;
+            // A word of an answer must not wait until the word before it is acknowledged.
+            stream.set_nodelay(true)?;
             sockopt::set_tcp_user_timeout(&stream, u32::try_from(STALLED.as_millis()).unwrap_or(u32::MAX))?;
             sockopt::set_socket_keepalive(&stream, true)?;
             sockopt::set_tcp_keepidle(&stream, QUIET)?;
