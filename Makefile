@@ -43,6 +43,7 @@ page: duckdb ## the page in a real browser; pictures of it go to $(TARGET)/pictu
 
 bench: deps duckdb ## figures, as ratios measured in one run
 	@$(CARGO) bench --locked -p gatehouse -p planner
+	@$(CARGO) bench --locked -p policy --bench redact
 
 FUZZ = cd fuzz && $(CARGO) +nightly fuzz run -s none
 FUZZ_FLAGS = -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=60 -rss_limit_mb=2048 -print_final_stats=1

@@ -13,6 +13,7 @@ mod names;
 mod plan;
 mod policy;
 mod predicate;
+pub mod redact;
 mod scan;
 mod sql;
 mod suggest;

@@ -13,11 +13,14 @@ mod contracts;
 mod fixture;
 mod grammar;
 mod invariants;
+#[path = "../labelled/mod.rs"]
+mod labelled;
 mod nasty;
 mod personal;
 mod plans;
 #[path = "../promise/mod.rs"]
 mod promise;
+mod redact;
 mod scan;
 mod sealed;
 mod sql;

@@ -1,0 +1,281 @@
+//! Whether what a rule found is what it looks like.
+
+use super::{Keep, Sensitive};
+use std::collections::HashSet;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::ops::Range;
+use std::sync::LazyLock;
+
+type Words = LazyLock<HashSet<&'static str>>;
+
+static TLDS: Words = LazyLock::new(|| words(include_str!("words/tlds.txt")));
+static WEAK_TLDS: Words = LazyLock::new(|| words(include_str!("words/weak_tlds.txt")));
+static NOT_HOSTS: Words = LazyLock::new(|| words(include_str!("words/not_hosts.txt")));
+static SYSTEM_USERS: Words = LazyLock::new(|| words(include_str!("words/system_users.txt")));
+
+/// Ends of names that belong to systemd.
+const UNITS: [&str; 11] = [
+    ".service",
+    ".socket",
+    ".timer",
+    ".mount",
+    ".target",
+    ".slice",
+    ".scope",
+    ".device",
+    ".path",
+    ".swap",
+    ".automount",
+];
+/// Beginnings of names of network interfaces, which stand where machines stand: `eth0.10@eth0`.
+const INTERFACES: [&str; 16] = [
+    "eth", "ens", "enp", "eno", "wlan", "wlp", "wwan", "br", "docker", "veth", "bond", "if", "tun", "tap", "usb", "lo",
+];
+/// Words before numbers that look like an address and are none.
+const VERSIONS: [&str; 13] = [
+    "version",
+    "ver",
+    "v",
+    "firmware",
+    "fw",
+    "release",
+    "driver",
+    "bios",
+    "build",
+    "rev",
+    "revision",
+    "upgrade",
+    "controller",
+];
+
+fn words(text: &'static str) -> HashSet<&'static str> {
+    text.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace).collect()
+}
+
+/// The part of `it` to take out, if it is one of `kind`. `whole` is all that the rule matched.
+pub(super) fn accept(
+    kind: Sensitive,
+    text: &str,
+    it: Range<usize>,
+    whole: Range<usize>,
+    keep: Keep,
+) -> Option<Range<usize>> {
+    let value = text.get(it.clone())?;
+    let (before, after) = (text.get(..it.start)?, text.get(it.end..)?);
+    let holds = match kind {
+        Sensitive::Token => token(value),
+        Sensitive::Email => !is_unit(value),
+        Sensitive::Ip => ip(value, before, after, keep),
+        Sensitive::Mac => mac(value, before, after),
+        Sensitive::Phone => phone(value, before, after, text.get(whole)? == value),
+        Sensitive::User => user(value) && !(text.get(whole)?.contains('@') && !may_be_login(text.get(it.end..)?)),
+        Sensitive::Host => host(value, before, after, text.get(whole)? == value),
+    };
+    holds.then_some(it)
+}
+
+/// Not a word that says that there is a token, or how it fared.
+fn token(value: &str) -> bool {
+    const NONE: [&str; 30] = [
+        "null",
+        "none",
+        "true",
+        "false",
+        "required",
+        "optional",
+        "failed",
+        "failure",
+        "expired",
+        "invalid",
+        "incorrect",
+        "missing",
+        "changed",
+        "disabled",
+        "enabled",
+        "unset",
+        "empty",
+        "hidden",
+        "redacted",
+        "prompt",
+        "unknown",
+        "undefined",
+        "rejected",
+        "accepted",
+        "authentication",
+        "file",
+        "yescrypt",
+        "sha512",
+        "default",
+        "unlimited",
+    ];
+    let lower = value.to_ascii_lowercase();
+    let same = |c: char| value.chars().all(|other| other == c);
+    let refers = value.starts_with(['$', '%', '/', '<', '{']);
+    let number = value.len() < 6 && value.bytes().all(|b| b.is_ascii_digit());
+    !NONE.contains(&lower.as_str()) && !same('*') && !same('x') && !same('.') && !refers && !number
+}
+
+fn is_unit(value: &str) -> bool {
+    UNITS.iter().any(|unit| value.ends_with(unit))
+}
+
+fn ip(value: &str, before: &str, after: &str, keep: Keep) -> bool {
+    let address = match value.contains(':') {
+        true => v6(value, before, after).map(IpAddr::V6),
+        false => v4(value, before, after).map(IpAddr::V4),
+    };
+    address.is_some_and(|address| {
+        !(tells_nothing(address) || if is_private(address) { keep.private_ips } else { keep.public_ips })
+    })
+}
+
+fn v4(value: &str, before: &str, after: &str) -> Option<Ipv4Addr> {
+    let address = value.parse().ok()?;
+    let last = before.chars().next_back().unwrap_or(' ');
+    let one_before = before.chars().rev().nth(1).unwrap_or(' ');
+    let joined = match last {
+        '-' => !one_before.is_ascii_digit(),
+        // `Chrome/119.0.0.0`, but `ann/203.0.113.9:1194`.
+        '/' => one_before.is_ascii_alphanumeric() && !after.starts_with(':'),
+        '.' | '_' => true,
+        _ => false,
+    };
+    let mut next = after.chars();
+    let goes_on = match (next.next(), next.next()) {
+        (Some('.'), Some(c)) => c.is_ascii_digit(),
+        (Some('-' | '+' | '~' | '_'), Some(c)) => !(c.is_ascii_digit() && after.bytes().take(5).any(|b| b == b'.')),
+        _ => false,
+    };
+    let word = before.trim_end_matches([' ', ':', '=', '"', '(']).rsplit(|c: char| !c.is_ascii_alphanumeric()).next();
+    let version = word.is_some_and(|word| VERSIONS.contains(&word.to_ascii_lowercase().as_str()));
+    (!joined && !goes_on && !version).then_some(address)
+}
+
+fn v6(value: &str, before: &str, after: &str) -> Option<Ipv6Addr> {
+    let address = value.parse().ok()?;
+    let joins = |c: char| c.is_ascii_alphanumeric() || c == ':' || c == '_';
+    let apart = !before.ends_with(joins) && !after.starts_with(joins) && !after.starts_with(".0");
+    let digits = value.bytes().any(|b| b.is_ascii_digit());
+    // Eight pairs of digits are the address of an interface with eight bytes.
+    let pairs = value.split(':').count() == 8 && value.split(':').all(|group| group.len() == 2);
+    (apart && digits && !pairs).then_some(address)
+}
+
+/// Loopback, netmasks, groups and the address of nobody.
+fn tells_nothing(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => v4.is_loopback() || v4.is_multicast() || matches!(v4.octets(), [0 | 255, ..]),
+        IpAddr::V6(v6) => v6.is_loopback() || v6.is_unspecified() || v6.is_multicast(),
+    }
+}
+
+fn is_private(address: IpAddr) -> bool {
+    match address {
+        // 100.64.0.0/10 is what providers put between themselves and their customers.
+        IpAddr::V4(v4) => v4.is_private() || v4.is_link_local() || matches!(v4.octets(), [100, 64..=127, ..]),
+        IpAddr::V6(v6) => v6.is_unique_local() || v6.is_unicast_link_local(),
+    }
+}
+
+fn mac(value: &str, before: &str, after: &str) -> bool {
+    let digits: Vec<char> = value.chars().filter(char::is_ascii_hexdigit).collect();
+    let same = |c: char| digits.iter().all(|d| d.eq_ignore_ascii_case(&c));
+    let joined = before.ends_with([':', '-', '.', '_']) || (after.starts_with('-') && value.contains('-'));
+    // Sixteen pairs are the fingerprint of a key; its rule comes before.
+    !same('0') && !same('f') && !joined && digits.len() <= 40
+}
+
+/// `alone` where nothing around it says that it is one.
+fn phone(value: &str, before: &str, after: &str, alone: bool) -> bool {
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let international = value.starts_with('+');
+    let joined = alone
+        && before.ends_with(|c: char| {
+            c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '+' | '#') || (c == '/' && !international)
+        });
+    let mut next = after.chars();
+    let goes_on = match (next.next(), next.next()) {
+        (Some('.' | '-' | ':' | '/' | ','), Some(c)) => c.is_ascii_digit(),
+        (Some(c), _) => c.is_ascii_alphanumeric() || c == '_' || c == '%',
+        _ => false,
+    };
+    let enough = if international { (8..=15).contains(&digits) } else { (7..=15).contains(&digits) };
+    enough && !joined && !goes_on && value.parse::<Ipv4Addr>().is_err() && !looks_like_date(value)
+}
+
+/// `2025-11-12`, `12.11.2025 10`.
+fn looks_like_date(value: &str) -> bool {
+    let parts: Vec<&str> = value.split(['-', '/', '.', ' ']).collect();
+    match parts.as_slice() {
+        [year, month, day, ..] => {
+            let year_first = year.len() == 4 && (year.starts_with("19") || year.starts_with("20"));
+            let year_last = day.len() == 4 && (day.starts_with("19") || day.starts_with("20"));
+            (year_first && month.len() == 2 && day.len() == 2) || (year_last && year.len() <= 2 && month.len() <= 2)
+        }
+        _ => false,
+    }
+}
+
+fn user(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    !SYSTEM_USERS.contains(lower.as_str()) && !lower.starts_with("systemd-") && !is_unit(&lower)
+}
+
+/// Whether `@…` after a name is a machine, not a unit, an interface, a version or a digest.
+fn may_be_login(after: &str) -> bool {
+    let Some(rest) = after.strip_prefix('@') else { return true };
+    let host: String = rest.chars().take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_')).collect();
+    let lower = host.to_ascii_lowercase();
+    let version = host.starts_with(|c: char| c.is_ascii_digit()) && host.parse::<Ipv4Addr>().is_err();
+    let inside = rest.starts_with("<HOST_") || rest.starts_with("<IP_");
+    inside
+        || !(host.is_empty()
+            || version
+            || is_unit(&lower)
+            || is_interface(&lower)
+            || NOT_HOSTS.contains(lower.as_str()))
+}
+
+fn is_interface(name: &str) -> bool {
+    INTERFACES.iter().any(|prefix| {
+        let rest = name.strip_prefix(prefix);
+        rest.is_some_and(|rest| {
+            rest.starts_with(|c: char| c.is_ascii_digit()) && rest.len() <= 8 && !rest.contains('-')
+        })
+    })
+}
+
+/// `alone` where nothing around it says that it is one.
+fn host(value: &str, before: &str, after: &str, alone: bool) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let number = lower.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    if number || NOT_HOSTS.contains(lower.as_str()) || is_unit(&lower) || is_interface(&lower) {
+        return false;
+    }
+    let cipher = ["-aes", "-sha", "chacha20"].iter().any(|part| lower.contains(part));
+    let escaped_unit = before.ends_with('@') && after.starts_with('\\');
+    if cipher || escaped_unit {
+        return false;
+    }
+    // A name with a dot in it that goes on is not the end of a name.
+    let joined = before.ends_with(['_', '$', '%']) || after.starts_with(['_', '(']);
+    if !alone {
+        let after_at = before.ends_with('@') && !may_be_login(&format!("@{value}"));
+        return !joined && !after_at && !is_version(&lower);
+    }
+    let labels: Vec<&str> = lower.split('.').collect();
+    let tld = labels.last().copied().unwrap_or_default();
+    let known = TLDS.contains(tld) || (WEAK_TLDS.contains(tld) && labels.len() >= 3);
+    let name_in_code = after.starts_with('=') || before.ends_with(['.', '-']);
+    known && !joined && !name_in_code && !after.starts_with(|c: char| c.is_ascii_alphanumeric())
+}
+
+/// `v18`, `x86-64`, `python3`, `tls1.3`.
+fn is_version(lower: &str) -> bool {
+    const KNOWN: [&str; 21] = [
+        "v", "x86", "x86-64", "amd64", "arm64", "armv", "aarch64", "python", "tls", "tlsv", "ssl", "http", "ipv",
+        "utf", "iso", "sha", "md", "usb", "cpu", "core", "port",
+    ];
+    let word = lower.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    KNOWN.contains(&word) || KNOWN.contains(&lower)
+}
