@@ -54,6 +54,7 @@ fuzz: ## policy against fuzzers, 10 minutes each; needs nightly Rust and cargo-f
 	$(FUZZ) predicate -- $(FUZZ_FLAGS) -dict=sql.dict
 	$(FUZZ) scan -- $(FUZZ_FLAGS) -dict=scan.dict
 	$(FUZZ) contract -- $(FUZZ_FLAGS) -dict=contract.dict
+	$(FUZZ) script -- $(FUZZ_FLAGS)
 
 deps: ## install missing system packages
 	@scripts/deps

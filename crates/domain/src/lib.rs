@@ -10,11 +10,13 @@ mod fault;
 mod ids;
 mod limits;
 mod outcome;
+pub mod package;
 pub mod plan;
 mod proposal;
 mod run;
 mod scan;
 mod schema;
+mod script;
 mod shape;
 mod value;
 
@@ -29,6 +31,7 @@ pub use proposal::{Proposal, QueryMode};
 pub use run::{ContractUse, ModelUse, Run, Status, Timings};
 pub use scan::{Flavour, Scan};
 pub use schema::{Column, Dialect, FieldType, ForeignKey, SourceSchema, Table};
+pub use script::{Interpreter, Manifest, Network, Resources, Risk, ScriptProposal, Timeout};
 pub use shape::Shape;
 pub use value::Value;
 

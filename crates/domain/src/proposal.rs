@@ -1,15 +1,29 @@
 //! What somebody untrusted wants to run.
 
-use crate::{QueryPlan, Scan, sha256_hex};
+use crate::{QueryPlan, Scan, ScriptProposal, sha256_hex};
 use serde::{Deserialize, Serialize};
 
 /// Untrusted: written by a model, a planner or a caller. Only policy turns it into `Approved`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Proposal {
-    Query { source: String, plan: Box<QueryPlan> },
-    Sql { source: String, text: String },
-    Scan { source: String, scan: Box<Scan> },
+    Query {
+        source: String,
+        plan: Box<QueryPlan>,
+    },
+    Sql {
+        source: String,
+        text: String,
+    },
+    Scan {
+        source: String,
+        scan: Box<Scan>,
+    },
+    /// A script for one device. It is checked by `policy::script` and runs nowhere but on that device.
+    Script {
+        device: String,
+        script: Box<ScriptProposal>,
+    },
 }
 
 /// How the statement came about, as run capsules call it.
@@ -19,6 +33,7 @@ pub enum QueryMode {
     Plan,
     Sql,
     Scan,
+    Script,
 }
 
 impl QueryMode {
@@ -27,14 +42,17 @@ impl QueryMode {
             Self::Plan => "plan",
             Self::Sql => "sql",
             Self::Scan => "scan",
+            Self::Script => "script",
         }
     }
 }
 
 impl Proposal {
+    /// What it is about: a source of data, or a device.
     pub fn source(&self) -> &str {
         match self {
             Self::Query { source, .. } | Self::Sql { source, .. } | Self::Scan { source, .. } => source,
+            Self::Script { device, .. } => device,
         }
     }
 
@@ -43,6 +61,7 @@ impl Proposal {
             Self::Query { .. } => QueryMode::Plan,
             Self::Sql { .. } => QueryMode::Sql,
             Self::Scan { .. } => QueryMode::Scan,
+            Self::Script { .. } => QueryMode::Script,
         }
     }
 

@@ -177,6 +177,7 @@ impl House {
             Proposal::Query { plan, .. } => run.plan_json = serde_json::to_value(plan).ok(),
             Proposal::Sql { text, .. } => run.sql_text = Some(text.clone()),
             Proposal::Scan { scan, .. } => run.plan_json = serde_json::to_value(scan).ok(),
+            Proposal::Script { script, .. } => run.plan_json = serde_json::to_value(script).ok(),
         }
         Ok(proposal)
     }

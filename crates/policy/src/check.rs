@@ -37,6 +37,14 @@ impl Policy {
                 let checked = statement(reader, &compiled, Origin::Plan, Vec::new(), limits);
                 checked.map_err(|fault| Fault { span: None, ..fault })?
             }
+            Proposal::Script { .. } => {
+                return Err(Fault::new(
+                    Kind::Invalid,
+                    "policy.not_a_statement",
+                    "a script is no statement for a source",
+                )
+                .hint("send it to the device's own check"));
+            }
         };
         Ok(Approved {
             role: caller.role.clone(),

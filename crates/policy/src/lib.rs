@@ -15,6 +15,7 @@ mod policy;
 mod predicate;
 pub mod redact;
 mod scan;
+pub mod script;
 mod sql;
 mod suggest;
 mod view;

@@ -22,5 +22,6 @@ mod plans;
 mod promise;
 mod redact;
 mod scan;
+mod script;
 mod sealed;
 mod sql;

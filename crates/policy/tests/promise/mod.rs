@@ -8,8 +8,9 @@ pub mod events;
 pub mod house;
 mod reads;
 
-use domain::{Caller, Dialect, Fault, Flavour, Limits, Proposal, Scan, SourceSchema};
+use domain::{Caller, Dialect, Fault, Flavour, Limits, Manifest, Proposal, Scan, ScriptProposal, SourceSchema};
 use house::{House, READERS};
+use policy::script::{Grants, ScriptPolicy};
 use policy::{Approved, ContractError, Policy};
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
@@ -113,6 +114,21 @@ fn scanned(scan: &Scan, text: &str) {
             }
         }
     });
+}
+
+/// A script for a device.
+pub fn script(text: &str) {
+    let proposal = ScriptProposal {
+        script: text.to_owned(),
+        manifest: Manifest::default(),
+        rollback: None,
+        intent: "whatever".to_owned(),
+    };
+    let policy = ScriptPolicy::default();
+    let report = promptly(text, || policy.review(&proposal, &Grants::default()));
+    report.violations.iter().for_each(|fault| well_told(fault, text, &[]));
+    assert_eq!(report.digest, proposal.digest());
+    assert_eq!(policy.check(&proposal, &Grants::default()).is_ok(), report.violations.is_empty(), "{text}");
 }
 
 /// A contract file.

@@ -1,0 +1,411 @@
+//! One command against the table: may it run, with these options, on these files?
+
+use super::commands::{self, Command, Meaning};
+use super::paths::{No, Paths};
+use super::refuse::refuse;
+use super::risk::Reasons;
+use super::variables::Variables;
+use super::walk::Redirection;
+use super::words::Argument;
+use super::{programs, wrappers};
+use domain::{Fault, Network, Risk};
+use std::collections::BTreeSet;
+
+/// Everything that a command is checked against.
+pub struct Checker<'a> {
+    pub paths: Paths<'a>,
+    pub variables: &'a Variables,
+    pub functions: &'a BTreeSet<String>,
+    /// Directories that the script may be in, as far as it says.
+    pub places: Vec<String>,
+    pub refusals: Vec<Fault>,
+    pub reasons: Reasons,
+    /// Every command that may run.
+    pub used: BTreeSet<String>,
+}
+
+/// A command with its words, wherever it was found.
+pub struct Call<'a> {
+    pub line: usize,
+    pub name: &'a str,
+    pub words: &'a [Argument],
+}
+
+impl Checker<'_> {
+    pub fn refuse(&mut self, code: &str, line: usize, part: &str, what: &str, hint: &str) {
+        self.refusals.push(refuse(code, line, part, what, hint));
+    }
+
+    pub fn call(&mut self, call: &Call<'_>) {
+        if self.functions.contains(call.name) {
+            return;
+        }
+        let settings = self.paths.settings;
+        if settings.denied_binaries.iter().any(|denied| denied == call.name) {
+            return self.refuse("command_denied", call.line, call.name, "is denied by setting", "do without it");
+        }
+        let listed = settings.allowed_binaries.as_ref().map(|names| names.iter().any(|name| name == call.name));
+        let Some(command) = commands::find(call.name) else {
+            return self.unknown(call, listed == Some(true));
+        };
+        let of_the_shell =
+            matches!(command.meaning, Meaning::Declare | Meaning::Cd | Meaning::Test) || is_builtin(call.name);
+        if listed == Some(false) && !of_the_shell {
+            let hint = "use one of `AI_ORCH_ALLOWED_BINARIES`";
+            return self.refuse("command_not_allowed", call.line, call.name, "is not among the allowed commands", hint);
+        }
+        self.used.insert(call.name.to_owned());
+        self.known(call, command);
+    }
+
+    fn unknown(&mut self, call: &Call<'_>, allowed: bool) {
+        if !allowed {
+            let hint = "use commands that look or that change files; what runs other code is not among them";
+            return self.refuse("command_not_allowed", call.line, call.name, "is not among the allowed commands", hint);
+        }
+        self.used.insert(call.name.to_owned());
+        self.reasons.add(
+            Risk::High,
+            "unknown_command",
+            call.line,
+            format!("runs `{}`, which nobody has described", call.name),
+        );
+        call.words.iter().for_each(|word| self.read(call.line, word));
+    }
+
+    fn known(&mut self, call: &Call<'_>, command: &Command) {
+        if command.network && self.paths.manifest.network == Network::None {
+            let hint = "ask for `\"network\": \"host\"` in the manifest";
+            self.refuse("network_not_granted", call.line, call.name, "needs the network", hint);
+        }
+        if command.risk > Risk::Low {
+            self.reasons.add(
+                command.risk,
+                "changes",
+                call.line,
+                format!(
+                    "`{}` {}",
+                    call.name,
+                    match command.network {
+                        true => "speaks to other machines",
+                        false => "changes files",
+                    }
+                ),
+            );
+        }
+        self.options(call, command);
+        match command.meaning {
+            Meaning::Any => {}
+            Meaning::None => self.at_most(call, 0),
+            Meaning::Read => call.words.iter().for_each(|word| self.read(call.line, word)),
+            Meaning::Pattern => self.pattern(call),
+            Meaning::Write | Meaning::Move => self.write_all(call, 0),
+            Meaning::Mode => self.write_all(call, 1),
+            Meaning::Copy => self.copy(call),
+            Meaning::Test => programs::test(self, call),
+            Meaning::Cd => self.at_most(call, 1),
+            Meaning::Declare => self.names(call),
+            Meaning::Lookup => self.lookup(call),
+            Meaning::Awk => programs::awk(self, call),
+            Meaning::Sed => programs::sed(self, call),
+            Meaning::Find => wrappers::find(self, call),
+            Meaning::Curl => programs::curl(self, call),
+            Meaning::Sysctl => programs::sysctl(self, call),
+            Meaning::Sleep => programs::sleep(self, call),
+            Meaning::Wrap => wrappers::wrap(self, call),
+        }
+        if matches!(call.name, "read" | "unset") {
+            self.names(call);
+        }
+        if let Some(most) = command.args {
+            self.at_most(call, most);
+        }
+        if matches!(call.name, "rm" | "chmod" | "chown" | "chgrp" | "cp" | "mv")
+            && (has_flag(call.words, 'r', "recursive") || has_flag(call.words, 'R', "recursive"))
+        {
+            self.reasons.add(
+                Risk::High,
+                "recursive",
+                call.line,
+                format!("`{}` goes through whole directories", call.name),
+            );
+        }
+    }
+
+    /// Names of variables that it sets, makes or takes away.
+    fn names(&mut self, call: &Call<'_>) {
+        let words: Vec<&Argument> = positional(call.words).collect();
+        for word in words {
+            let prefix = word.prefix();
+            let (name, assigned) = prefix.split_once('=').map_or((prefix.as_str(), false), |(name, _)| (name, true));
+            if !assigned && word.literal().is_none() {
+                let hint = "name the variable itself";
+                self.refuse("indirection", call.line, &word.raw, "is a variable that is only known when it runs", hint);
+            }
+            super::review::environment(self, call.line, name.trim_end_matches('+'));
+        }
+    }
+
+    /// `command -v NAME` looks; without `-v` it would run.
+    fn lookup(&mut self, call: &Call<'_>) {
+        if !has_flag(call.words, 'v', "\0") && !has_flag(call.words, 'V', "\0") {
+            self.refuse("command_not_allowed", call.line, call.name, "runs what it is given", "run it by its own name");
+        }
+    }
+
+    fn at_most(&mut self, call: &Call<'_>, most: usize) {
+        if positional(call.words).count() > most {
+            let what = format!("takes at most {most} words here");
+            self.refuse("too_many_arguments", call.line, call.name, &what, "leave out the others");
+        }
+    }
+
+    fn options(&mut self, call: &Call<'_>, command: &Command) {
+        for word in call.words {
+            let text = word.prefix();
+            if !text.starts_with(['-', '+']) || text.len() < 2 {
+                continue;
+            }
+            let name = text.split('=').next().unwrap_or_default();
+            let refused = command.refuse.iter().any(|option| is_option(name, option));
+            let outside = command.only.as_ref().is_some_and(|only| !only.contains(&name) && !is_number(name));
+            if refused || outside {
+                let hint = "leave the option out";
+                self.refuse(
+                    "option_not_allowed",
+                    call.line,
+                    name,
+                    &format!("is no option that `{}` may have", call.name),
+                    hint,
+                );
+            }
+        }
+        if let Some(allowed) = &command.sub {
+            self.subcommand(call, allowed);
+        }
+    }
+
+    fn subcommand(&mut self, call: &Call<'_>, allowed: &[&str]) {
+        let words: Vec<String> =
+            positional(call.words).map(|word| word.literal().unwrap_or_else(|| "$".to_owned())).collect();
+        let deepest = allowed.iter().map(|sub| sub.matches('.').count() + 1).max().unwrap_or(1);
+        let Some(first) = words.first() else { return };
+        let fits = (1..=deepest.min(words.len())).rev().any(|n| {
+            let said = words.get(..n).unwrap_or_default().join(".");
+            // What follows a subcommand that has others of its own must not be one that changes something.
+            allowed.contains(&said.as_str()) && (n == deepest || !changes(words.get(n).map_or("", String::as_str)))
+        });
+        if !fits {
+            let what = format!("is nothing that `{}` may be asked", call.name);
+            self.refuse(
+                "subcommand_not_allowed",
+                call.line,
+                first,
+                &what,
+                &format!("use one of: {}", allowed.join(" ")),
+            );
+        }
+    }
+
+    fn pattern(&mut self, call: &Call<'_>) {
+        let by_option = has_flag(call.words, 'e', "regexp");
+        let mut words = positional(call.words);
+        if !by_option {
+            words.next();
+        }
+        let files: Vec<&Argument> = words.collect();
+        files.into_iter().for_each(|file| self.read(call.line, file));
+    }
+
+    fn write_all(&mut self, call: &Call<'_>, skip: usize) {
+        let files: Vec<&Argument> = positional(call.words).skip(skip).collect();
+        files.into_iter().for_each(|file| self.write(call.line, file));
+    }
+
+    fn copy(&mut self, call: &Call<'_>) {
+        let files: Vec<&Argument> = positional(call.words).collect();
+        if let Some((last, others)) = files.split_last() {
+            others.iter().for_each(|file| self.read(call.line, file));
+            self.write(call.line, last);
+        }
+    }
+
+    pub fn redirection(&mut self, redirection: &Redirection) {
+        if redirection.writes {
+            self.write(redirection.line, &redirection.target);
+        } else {
+            self.read(redirection.line, &redirection.target);
+        }
+    }
+
+    /// A word that names a file to read. An option may name one after `=` or its letter.
+    pub fn read(&mut self, line: usize, word: &Argument) {
+        let Some(choices) = self.variables.resolve(word) else {
+            return self.read_beginning(line, word);
+        };
+        for choice in choices.iter().filter(|choice| !choice.is_empty() && choice.as_str() != "-") {
+            for path in self.candidates(choice) {
+                if let Err(no) = self.paths.read(&path) {
+                    return self.no(no, line, &path, "read");
+                }
+            }
+        }
+    }
+
+    /// Only its beginning is known; the rest is the jail's to bound.
+    fn read_beginning(&mut self, line: usize, word: &Argument) {
+        let prefix = word.prefix();
+        let Some(at) = prefix.find('/') else {
+            let message = "reads a file that is only known when it runs".to_owned();
+            return self.reasons.add(Risk::Medium, "path_known_late", line, message);
+        };
+        let directory = prefix.get(at..).and_then(|path| path.rsplit_once('/')).map_or("", |(directory, _)| directory);
+        if let Err(no) = self.paths.read(if directory.is_empty() { "/" } else { directory }) {
+            self.no(no, line, &prefix, "read");
+        }
+    }
+
+    /// A word that names a file to change: it must be known before it runs.
+    pub fn write(&mut self, line: usize, word: &Argument) {
+        let Some(choices) = self.variables.resolve(word) else {
+            let hint = "write the path itself, or set the variable to it in the script";
+            return self.refuse("path_not_literal", line, &word.raw, "is a path that is only known when it runs", hint);
+        };
+        for choice in choices.iter().filter(|choice| !choice.is_empty()) {
+            for path in self.candidates(choice) {
+                match self.paths.write(&path) {
+                    Err(no) => return self.no(no, line, &path, "changed"),
+                    Ok(()) if super::paths::is_delicate(&path) => {
+                        let message =
+                            format!("changes `{}`, which other programs depend on", crate::sql::refuse::clip(&path));
+                        self.reasons.add(Risk::High, "delicate_path", line, message);
+                    }
+                    Ok(()) => self.reasons.add(
+                        Risk::Medium,
+                        "writes",
+                        line,
+                        format!("writes `{}`", crate::sql::refuse::clip(&path)),
+                    ),
+                }
+            }
+        }
+    }
+
+    /// The paths that a word may mean: itself, or what follows an option; in each place that the script goes to.
+    fn candidates(&self, word: &str) -> Vec<String> {
+        let path = match word.strip_prefix('-') {
+            Some(option) => match option.find('/') {
+                Some(at) => option.get(at..).unwrap_or_default(),
+                None => return Vec::new(),
+            },
+            None => word,
+        };
+        if path.starts_with('/') || self.places.is_empty() {
+            return vec![path.to_owned()];
+        }
+        let below = self.places.iter().map(|place| format!("{place}/{path}"));
+        below.chain([path.to_owned()]).collect()
+    }
+
+    pub fn no(&mut self, no: No, line: usize, path: &str, verb: &str) {
+        let (code, what, hint) = match no {
+            No::Denied => ("path_denied", format!("must not be {verb}"), "leave it out: nobody may"),
+            No::NotReadable => (
+                "path_not_readable",
+                "is not below a directory that scripts may read".to_owned(),
+                "read below /etc, /var/log, /proc, /sys, /run, /usr",
+            ),
+            No::NotWritable => (
+                "path_not_writable",
+                format!("must not be {verb} by this script"),
+                "name it in `writable_paths` of the manifest, or use /tmp",
+            ),
+            No::Climbs => ("path_climbs", "climbs with `..`".to_owned(), "write the path without `..`"),
+            No::Network => (
+                "network_path",
+                "is a socket in the guise of a file".to_owned(),
+                "use `curl`, `nc -z` or `ping` with the network granted",
+            ),
+        };
+        self.refuse(code, line, path, &what, hint);
+    }
+}
+
+/// Words that are neither options nor after a lone `--`… as options go.
+pub fn positional(words: &[Argument]) -> impl Iterator<Item = &Argument> {
+    words.iter().filter(|word| {
+        let prefix = word.prefix();
+        !prefix.starts_with('-')
+            || prefix == "-"
+            || !matches!(word.parts.first(), Some(super::words::Part::Text { .. }))
+    })
+}
+
+/// `-f` is also in `-xf`, and `--follow` in `--follow=name`; `name` has no `=` any more.
+fn is_option(name: &str, option: &str) -> bool {
+    if let Some(exact) = option.strip_suffix('!') {
+        return name == exact;
+    }
+    let letter = option.strip_prefix('-').filter(|letter| letter.len() == 1 && !letter.starts_with('-'));
+    match letter {
+        Some(letter) => {
+            name.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains(letter))
+        }
+        // Long options may be cut short: `--fol`.
+        None => name == option || (name.starts_with("--") && name.len() > 3 && option.starts_with(name)),
+    }
+}
+
+pub fn has_flag(words: &[Argument], letter: char, long: &str) -> bool {
+    words.iter().map(Argument::prefix).any(|word| match word.strip_prefix('-') {
+        Some(rest) if rest.starts_with('-') => rest
+            .strip_prefix('-')
+            .is_some_and(|name| !name.is_empty() && long.starts_with(name.split('=').next().unwrap_or_default())),
+        Some(letters) => letters.contains(letter),
+        None => false,
+    })
+}
+
+fn is_number(option: &str) -> bool {
+    option.trim_start_matches(['-', '+']).bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Words that change something, after a subcommand that only looks.
+fn changes(word: &str) -> bool {
+    const WORDS: [&str; 24] = [
+        "add",
+        "del",
+        "delete",
+        "set",
+        "change",
+        "replace",
+        "flush",
+        "append",
+        "up",
+        "down",
+        "modify",
+        "edit",
+        "connect",
+        "disconnect",
+        "reapply",
+        "monitor",
+        "import",
+        "clone",
+        "load",
+        "reload",
+        "on",
+        "off",
+        "save",
+        "restore",
+    ];
+    // Cut short, they mean the same.
+    word == "$" || (!word.is_empty() && WORDS.iter().any(|full| full.starts_with(word)))
+}
+
+fn is_builtin(name: &str) -> bool {
+    [
+        ":", "true", "false", "echo", "printf", "pwd", "return", "break", "continue", "exit", "shift", "wait", "read",
+        "set", "unset", "command", "type", "umask", "times",
+    ]
+    .contains(&name)
+}

@@ -1,0 +1,115 @@
+//! Text → syntax tree, by brush: within bounds, since a parser must not be what falls over.
+
+use super::refuse::refuse;
+use brush_parser::ast::Program;
+use brush_parser::{ParseError, Parser, ParserOptions};
+use domain::Fault;
+
+const MAX_BYTES: usize = 64 * 1024;
+const MAX_LINES: usize = 1_000;
+/// Brackets of all kinds, open at the same time. The parser tries several readings of each.
+const MAX_NESTING: usize = 8;
+/// Blocks within blocks: the parser reads what is inside of one more than once.
+const MAX_BLOCKS: usize = 8;
+const MAX_LINE: usize = 4_096;
+/// For what the bounds above leave.
+const STACK: usize = 64 * 1024 * 1024;
+
+pub fn options() -> ParserOptions {
+    ParserOptions::default()
+}
+
+/// Runs `work` where deep trees have room.
+pub fn with_stack<T>(work: impl FnOnce() -> T) -> T {
+    stacker::grow(STACK, work)
+}
+
+pub fn parse(text: &str) -> Result<Program, Fault> {
+    bounded(text)?;
+    Parser::new(text.as_bytes(), &options()).parse_program().map_err(|error| syntax(&error))
+}
+
+fn syntax(error: &ParseError) -> Fault {
+    refuse("syntax", 0, "script", &format!("is no shell script: {}", short(error)), "write plain bash")
+}
+
+fn short(error: &ParseError) -> String {
+    error.to_string().chars().filter(|c| !c.is_control() && *c != '`').take(120).collect()
+}
+
+/// Refuses what no useful script is.
+fn bounded(text: &str) -> Result<(), Fault> {
+    let too = |code: &str, what: String, hint: &str| Err(refuse(code, 0, "script", &what, hint));
+    let wide = text.lines().any(|line| line.len() > MAX_LINE);
+    if text.len() > MAX_BYTES || text.lines().count() > MAX_LINES || wide {
+        let what =
+            format!("is longer than {MAX_BYTES} bytes or {MAX_LINES} lines, or has a line of more than {MAX_LINE}");
+        return too("too_long", what, "do less in one script");
+    }
+    if text.trim().is_empty() {
+        return too("empty", "is empty".to_owned(), "write at least one command");
+    }
+    if let Some(odd) = text.chars().find(|c| c.is_control() && *c != '\n' && *c != '\t') {
+        let what = format!("has the character U+{:04X}", odd as u32);
+        return too("control_character", what, "use line feeds and tabs only");
+    }
+    if let Some(odd) = text.chars().find(|c| is_invisible(*c)) {
+        let what = format!("has the invisible character U+{:04X}", odd as u32);
+        return too("invisible_character", what, "an approver must see all that runs");
+    }
+    if nesting(text) > MAX_NESTING {
+        return too("too_deep", format!("nests brackets deeper than {MAX_NESTING}"), "use plainer constructs");
+    }
+    if blocks(text) > MAX_BLOCKS {
+        return too(
+            "too_deep",
+            format!("nests blocks deeper than {MAX_BLOCKS}"),
+            "use functions, or do less in one script",
+        );
+    }
+    Ok(())
+}
+
+/// Text that reads otherwise than it runs: directions of writing, widths of zero, spaces that are none.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{a0}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// How many brackets are open at most, quoted or not: more than there are, never fewer.
+fn nesting(text: &str) -> usize {
+    let (mut open, mut most) = (0_usize, 0);
+    for c in text.chars() {
+        match c {
+            '(' | '{' | '[' => open += 1,
+            ')' | '}' | ']' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        most = most.max(open);
+    }
+    most
+}
+
+/// How many blocks are open at most, by the words that open and close them where a command may begin.
+fn blocks(text: &str) -> usize {
+    const OPEN: [&str; 8] = ["if", "while", "until", "for", "case", "select", "{", "coproc"];
+    const CLOSE: [&str; 4] = ["fi", "done", "esac", "}"];
+    const GO_ON: [&str; 10] = ["then", "do", "else", "elif", "if", "while", "until", "in", "!", "{"];
+    let (mut open, mut most) = (0_usize, 0);
+    for line in text.lines() {
+        let mut at_command = true;
+        let mut before = "";
+        for word in line.split_whitespace() {
+            let bare = word.trim_matches(['(', ')', ';']);
+            if at_command && OPEN.contains(&bare) {
+                open += 1;
+            } else if at_command && CLOSE.contains(&bare) {
+                open = open.saturating_sub(1);
+            }
+            // Negated again and again: nobody means that.
+            most = most.max(if word == "!" && before == "!" { usize::MAX } else { open });
+            at_command = GO_ON.contains(&bare) || word.ends_with([';', '|', '&', '(', ')']);
+            before = word;
+        }
+    }
+    most
+}

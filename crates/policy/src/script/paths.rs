@@ -1,0 +1,209 @@
+//! Which files a script may read and write.
+
+use super::settings::ScriptSettings;
+use domain::Manifest;
+
+/// Read by everybody on a device, and needed to find out what ails it.
+const READABLE: [&str; 16] = [
+    "/etc",
+    "/var/log",
+    "/var/lib",
+    "/var/cache",
+    "/var/spool",
+    "/var/tmp",
+    "/var/run",
+    "/var/backups",
+    "/proc",
+    "/sys",
+    "/run",
+    "/usr",
+    "/opt",
+    "/srv",
+    "/tmp",
+    "/boot",
+];
+/// Of directories, themselves: to list, not to go into.
+const LISTABLE: [&str; 6] = ["/", "/var", "/home", "/mnt", "/media", "/dev"];
+const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd"];
+/// Nobody's business, whatever a manifest or a setting says. `*` stands for anything.
+const NEVER: [&str; 34] = [
+    "/etc/shadow*",
+    "/etc/gshadow*",
+    "/etc/sudoers*",
+    "/etc/ssh/ssh_host_*key",
+    "/etc/ssl/private*",
+    "/etc/krb5.keytab",
+    "/etc/wireguard*",
+    "/etc/openvpn/*key*",
+    "/etc/NetworkManager/system-connections*",
+    "/etc/wpa_supplicant*",
+    "/etc/security/opasswd",
+    "/etc/gatehouse*",
+    "/var/lib/gatehouse*",
+    "/root*",
+    "*/.ssh*",
+    "*/.gnupg*",
+    "*/.aws*",
+    "*/.netrc",
+    "*/.pgpass",
+    "*/.bash_history",
+    "*.pem",
+    "*.key",
+    "*id_rsa*",
+    "*id_ed25519*",
+    "*.kdbx",
+    "*/.env",
+    "/proc/*/environ",
+    "/proc/*/mem",
+    "/proc/*/root*",
+    "/proc/*/cwd*",
+    "/proc/*/fd*",
+    "/proc/kcore",
+    "/proc/sysrq-trigger",
+    "/run/secrets*",
+];
+/// Where a manifest must not ask to write.
+const NEVER_WRITTEN: [&str; 22] = [
+    "/",
+    "/proc*",
+    "/sys*",
+    "/dev*",
+    "/boot*",
+    "/usr*",
+    "/bin*",
+    "/sbin*",
+    "/lib*",
+    "/root*",
+    "/run*",
+    "/var/run*",
+    "/etc",
+    "/etc/passwd",
+    "/etc/group",
+    "/etc/pam.d*",
+    "/etc/cron*",
+    "/etc/profile*",
+    "/etc/ld.so*",
+    "/etc/systemd*",
+    "/etc/init.d*",
+    "/var/spool/cron*",
+];
+/// Written paths that make the risk high.
+const DELICATE: [&str; 3] = ["/etc", "/opt", "/home"];
+
+/// Why a path is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum No {
+    Denied,
+    NotReadable,
+    NotWritable,
+    /// It has `..` in it.
+    Climbs,
+    /// A socket in the guise of a file.
+    Network,
+}
+
+pub struct Paths<'a> {
+    pub settings: &'a ScriptSettings,
+    pub manifest: &'a Manifest,
+}
+
+impl Paths<'_> {
+    /// `path` may be a pattern, or the beginning of a path.
+    pub fn read(&self, path: &str) -> Result<(), No> {
+        let path = self.known(path)?;
+        let Some(path) = path else { return Ok(()) };
+        let extra = self.settings.read_paths.iter().chain(&self.manifest.writable_paths);
+        let inside =
+            READABLE.iter().any(|root| within(&path, root)) || extra.into_iter().any(|root| within(&path, root));
+        let listed = LISTABLE.contains(&path.as_str()) || DEVICES.iter().any(|device| within(&path, device));
+        if inside || listed { Ok(()) } else { Err(No::NotReadable) }
+    }
+
+    pub fn write(&self, path: &str) -> Result<(), No> {
+        let path = self.known(path)?;
+        let Some(path) = path else { return Ok(()) };
+        let temporary = within(&path, "/tmp") && path != "/tmp";
+        let device = matches!(path.as_str(), "/dev/null" | "/dev/stdout" | "/dev/stderr");
+        let granted = self.manifest.writable_paths.iter().any(|root| within(&path, root));
+        if temporary || device || granted { Ok(()) } else { Err(No::NotWritable) }
+    }
+
+    /// The path without doubled slashes, if it is not one below the work directory.
+    fn known(&self, path: &str) -> Result<Option<String>, No> {
+        let path = normal(path);
+        if path.split('/').any(|part| part == "..") {
+            return Err(No::Climbs);
+        }
+        if within(&path, "/dev/tcp") || within(&path, "/dev/udp") {
+            return Err(No::Network);
+        }
+        let own = self.settings.deny_paths.iter().map(String::as_str);
+        // A pattern may mean what is denied, also where it does not say so.
+        let denied =
+            |rule: &str| matches(rule, &path) || (has_pattern(&path) && may_meet(rule, &path)) || within(&path, rule);
+        if NEVER.into_iter().chain(own).any(denied) {
+            return Err(No::Denied);
+        }
+        Ok(path.starts_with('/').then_some(path))
+    }
+
+    /// Why a manifest must not ask to write there.
+    pub fn grantable(&self, path: &str) -> Result<(), No> {
+        let Some(path) = self.known(path)? else { return Err(No::NotWritable) };
+        let roots = &self.settings.writable_roots;
+        let rooted = roots.is_empty() || roots.iter().any(|root| within(&path, root));
+        let short = path.split('/').filter(|part| !part.is_empty()).count() < 2;
+        let never = NEVER_WRITTEN.iter().any(|rule| matches(rule, &path));
+        if rooted && !short && !never && !has_pattern(&path) { Ok(()) } else { Err(No::NotWritable) }
+    }
+}
+
+pub fn is_delicate(path: &str) -> bool {
+    DELICATE.iter().any(|root| within(&normal(path), root))
+}
+
+fn has_pattern(path: &str) -> bool {
+    path.contains(['*', '?', '[', '{'])
+}
+
+/// One slash between parts, no `.` among them.
+fn normal(path: &str) -> String {
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    let joined = parts.join("/");
+    if path.starts_with('/') { format!("/{joined}") } else { joined }
+}
+
+fn within(path: &str, root: &str) -> bool {
+    path.strip_prefix(root.trim_end_matches('/')).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// A rule with `*` in it, against a path: by parts between the stars, from left to right.
+fn matches(rule: &str, path: &str) -> bool {
+    let Some((first, rest)) = rule.split_once('*') else { return rule == path };
+    let Some(mut left) = path.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        match left.find(part) {
+            Some(at) => left = left.get(at + part.len()..).unwrap_or_default(),
+            None => return false,
+        }
+    }
+    left.ends_with(last)
+}
+
+/// Whether a pattern of a script can reach what a rule forbids: their literal beginnings agree, one being longer.
+fn may_meet(rule: &str, path: &str) -> bool {
+    let literal = path.split(['*', '?', '[', '{']).next().unwrap_or_default();
+    let fixed = rule.split('*').next().unwrap_or_default();
+    // Rules about names anywhere (`*.key`) hold for names that are written out, and in the jail for all others.
+    !fixed.is_empty() && fixed.starts_with(literal) && same_directory(fixed, literal, path)
+}
+
+/// `/etc/*` does not reach `/etc/ssl/private`; `/etc/sh*` reaches `/etc/shadow`; `/proc/*/environ` names it.
+fn same_directory(fixed: &str, literal: &str, path: &str) -> bool {
+    let depth = |text: &str| text.trim_end_matches('/').matches('/').count();
+    let beyond = fixed.get(literal.len()..).unwrap_or_default();
+    // `/etc/*` takes what is there, and the jail leaves out what is denied; `/etc/sh*` is meant.
+    !beyond.is_empty() && depth(fixed) <= depth(path) && literal.rsplit('/').next().is_some_and(|name| !name.is_empty())
+}

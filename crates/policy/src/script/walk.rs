@@ -1,0 +1,306 @@
+//! The tree, walked to its ends: every command that a script can run, wherever it stands.
+
+use super::parse;
+use super::refuse::refuse;
+use super::words::{self, Argument, Inner};
+use brush_parser::ast::{
+    AndOr, Assignment, AssignmentName, AssignmentValue, Command, CommandPrefixOrSuffixItem as Item, CompoundCommand,
+    CompoundList, ExtendedTestExpr, IoFileRedirectKind as Kind, IoFileRedirectTarget as Target, IoRedirect, Pipeline,
+    SeparatorOperator, SimpleCommand, UnaryPredicate, Word,
+};
+use domain::Fault;
+
+/// Substitutions within substitutions.
+const MAX_DEPTH: usize = 4;
+
+/// One command as it is written.
+#[derive(Debug, Clone, Default)]
+pub struct Invocation {
+    pub line: usize,
+    /// None where only variables are set.
+    pub name: Option<Argument>,
+    pub arguments: Vec<Argument>,
+    /// Variables that are set for it, or for all that follows.
+    pub assignments: Vec<(String, Option<Argument>)>,
+}
+
+/// A file that is opened by the shell itself.
+#[derive(Debug, Clone)]
+pub struct Redirection {
+    pub line: usize,
+    pub target: Argument,
+    pub writes: bool,
+}
+
+/// All that was found.
+#[derive(Debug, Default)]
+pub struct Walked {
+    pub invocations: Vec<Invocation>,
+    pub redirections: Vec<Redirection>,
+    pub functions: Vec<(usize, String)>,
+    /// What `for NAME in …` goes through.
+    pub loops: Vec<(String, Option<Vec<Argument>>)>,
+    pub refusals: Vec<Fault>,
+}
+
+/// Walks a whole script, substitutions included.
+pub fn walk(text: &str) -> Result<Walked, Fault> {
+    let mut walker = Walker { found: Walked::default(), inner: Vec::new(), line: 1, within: false };
+    let mut todo = vec![text.to_owned()];
+    for depth in 0.. {
+        if todo.is_empty() {
+            break;
+        }
+        if depth > MAX_DEPTH {
+            let what = format!("nests substitutions deeper than {MAX_DEPTH}");
+            return Err(refuse("too_deep", 0, "script", &what, "use variables for what comes between"));
+        }
+        for code in std::mem::take(&mut todo) {
+            let program = parse::parse(&code)?;
+            program.complete_commands.iter().for_each(|list| walker.list(list));
+        }
+        walker.within = true;
+        todo = std::mem::take(&mut walker.inner);
+    }
+    Ok(walker.found)
+}
+
+struct Walker {
+    found: Walked,
+    inner: Inner,
+    line: usize,
+    /// Inside of a substitution lines are counted anew: the line of the whole is the better one.
+    within: bool,
+}
+
+impl Walker {
+    fn refuse(&mut self, code: &str, part: &str, what: &str, hint: &str) {
+        let fault = refuse(code, self.line, part, what, hint);
+        self.found.refusals.push(fault);
+    }
+
+    fn keep<T>(&mut self, result: Result<T, Fault>) -> Option<T> {
+        result.map_err(|fault| self.found.refusals.push(fault)).ok()
+    }
+
+    fn list(&mut self, list: &CompoundList) {
+        for item in &list.0 {
+            if matches!(item.1, SeparatorOperator::Async) {
+                self.refuse("background", "&", "leaves a command running behind the script", "run it to its end");
+            }
+            self.pipeline(&item.0.first);
+            for next in &item.0.additional {
+                let (AndOr::And(pipeline) | AndOr::Or(pipeline)) = next;
+                self.pipeline(pipeline);
+            }
+        }
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline) {
+        pipeline.seq.iter().for_each(|command| self.command(command));
+    }
+
+    fn command(&mut self, command: &Command) {
+        match command {
+            Command::Simple(simple) => self.simple(simple),
+            Command::Compound(compound, redirects) => {
+                self.compound(compound);
+                self.redirects(redirects.iter().flat_map(|list| &list.0));
+            }
+            Command::Function(function) => {
+                self.at(&function.fname);
+                self.found.functions.push((self.line, function.fname.value.clone()));
+                self.compound(&function.body.0);
+                self.redirects(function.body.1.iter().flat_map(|list| &list.0));
+            }
+            Command::ExtendedTest(test, redirects) => {
+                self.test(&test.expr);
+                self.redirects(redirects.iter().flat_map(|list| &list.0));
+            }
+        }
+    }
+
+    fn compound(&mut self, compound: &CompoundCommand) {
+        match compound {
+            CompoundCommand::Arithmetic(arithmetic) => self.arithmetic(&arithmetic.expr.value),
+            CompoundCommand::ArithmeticForClause(clause) => {
+                for part in [&clause.initializer, &clause.condition, &clause.updater].into_iter().flatten() {
+                    self.arithmetic(&part.value);
+                }
+                self.list(&clause.body.list);
+            }
+            CompoundCommand::BraceGroup(group) => self.list(&group.list),
+            CompoundCommand::Subshell(subshell) => self.list(&subshell.list),
+            CompoundCommand::ForClause(clause) => {
+                let values = clause.values.as_ref().map(|words| words.iter().filter_map(|w| self.word(w)).collect());
+                self.found.loops.push((clause.variable_name.clone(), values));
+                self.list(&clause.body.list);
+            }
+            CompoundCommand::CaseClause(case) => {
+                self.word(&case.value);
+                for item in &case.cases {
+                    item.patterns.iter().for_each(|pattern| drop(self.word(pattern)));
+                    item.cmd.iter().for_each(|list| self.list(list));
+                }
+            }
+            CompoundCommand::IfClause(clause) => {
+                self.list(&clause.condition);
+                self.list(&clause.then);
+                for other in clause.elses.iter().flatten() {
+                    other.condition.iter().for_each(|list| self.list(list));
+                    self.list(&other.body);
+                }
+            }
+            CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
+                self.list(&clause.0);
+                self.list(&clause.1.list);
+            }
+            CompoundCommand::Coprocess(_) => {
+                self.refuse("background", "coproc", "leaves a command running beside the script", "run it to its end");
+            }
+        }
+    }
+
+    fn arithmetic(&mut self, text: &str) {
+        let read = words::read_arithmetic(text, self.line, &mut self.inner);
+        self.keep(read);
+    }
+
+    fn test(&mut self, test: &ExtendedTestExpr) {
+        match test {
+            ExtendedTestExpr::And(a, b) | ExtendedTestExpr::Or(a, b) => {
+                self.test(a);
+                self.test(b);
+            }
+            ExtendedTestExpr::Not(a) | ExtendedTestExpr::Parenthesized(a) => self.test(a),
+            ExtendedTestExpr::UnaryTest(predicate, word) => {
+                let names =
+                    [UnaryPredicate::ShellVariableIsSetAndAssigned, UnaryPredicate::ShellVariableIsSetAndNameRef];
+                if names.iter().any(|name| std::mem::discriminant(name) == std::mem::discriminant(predicate)) {
+                    let hint = "compare the value instead: [[ -n \"$name\" ]]";
+                    self.refuse("hidden_code", &word.value, "is evaluated as a name, which can hide code", hint);
+                }
+                self.word(word);
+            }
+            ExtendedTestExpr::BinaryTest(_, a, b) => {
+                self.word(a);
+                self.word(b);
+            }
+        }
+    }
+
+    fn simple(&mut self, simple: &SimpleCommand) {
+        if let Some(name) = &simple.word_or_name {
+            self.at(name);
+        }
+        let mut invocation = Invocation { line: self.line, ..Invocation::default() };
+        invocation.name = simple.word_or_name.as_ref().and_then(|name| self.word(name));
+        let prefix = simple.prefix.iter().flat_map(|prefix| &prefix.0);
+        let suffix = simple.suffix.iter().flat_map(|suffix| &suffix.0);
+        for item in prefix.chain(suffix) {
+            match item {
+                Item::IoRedirect(redirect) => self.redirects([redirect]),
+                Item::Word(word) => invocation.arguments.extend(self.word(word)),
+                Item::AssignmentWord(assignment, word) => {
+                    self.assignment(assignment, &mut invocation);
+                    // `export A=b` and `env A=b`: it is an argument as well.
+                    if simple.word_or_name.is_some() {
+                        invocation.arguments.extend(self.word(word));
+                    }
+                }
+                Item::ProcessSubstitution(_, subshell) => {
+                    self.process_substitution();
+                    self.list(&subshell.list);
+                }
+            }
+        }
+        invocation.line = self.line;
+        self.found.invocations.push(invocation);
+    }
+
+    fn process_substitution(&mut self) {
+        self.refuse(
+            "process_substitution",
+            "<(…)",
+            "leaves a command running beside the script",
+            "use a pipe or a file",
+        );
+    }
+
+    fn assignment(&mut self, assignment: &Assignment, invocation: &mut Invocation) {
+        if !self.within {
+            self.line = assignment.loc.start.line;
+        }
+        let name = match &assignment.name {
+            AssignmentName::VariableName(name) => name.clone(),
+            AssignmentName::ArrayElementName(name, index) => {
+                self.arithmetic(index);
+                name.clone()
+            }
+        };
+        match &assignment.value {
+            AssignmentValue::Scalar(word) => {
+                let value = self.word(word).filter(|_| !assignment.append);
+                invocation.assignments.push((name, value));
+            }
+            AssignmentValue::Array(items) => {
+                for (index, word) in items {
+                    index.iter().for_each(|index| self.arithmetic(&index.value));
+                    self.word(word);
+                }
+                invocation.assignments.push((name, None));
+            }
+        }
+    }
+
+    fn redirects<'a>(&mut self, redirects: impl IntoIterator<Item = &'a IoRedirect>) {
+        for redirect in redirects {
+            match redirect {
+                IoRedirect::File(_, kind, target) => self.file(kind, target),
+                IoRedirect::HereDocument(_, document) => {
+                    if document.requires_expansion {
+                        let read = words::read_document(&document.doc.value, self.line, &mut self.inner);
+                        self.keep(read);
+                    }
+                }
+                IoRedirect::HereString(_, word) => drop(self.word(word)),
+                IoRedirect::OutputAndError(word, _) => self.open(word, true),
+            }
+        }
+    }
+
+    fn file(&mut self, kind: &Kind, target: &Target) {
+        let writes = !matches!(kind, Kind::Read | Kind::DuplicateInput);
+        match target {
+            Target::Filename(word) => self.open(word, writes),
+            Target::Fd(_) => {}
+            Target::ProcessSubstitution(_, subshell) => {
+                self.process_substitution();
+                self.list(&subshell.list);
+            }
+            // `>&2`, `2>&1`, `<&-`; anything else would be a file.
+            Target::Duplicate(word) if word.value.trim_end_matches('-').bytes().all(|b| b.is_ascii_digit()) => {}
+            Target::Duplicate(word) => self.open(word, writes),
+        }
+    }
+
+    fn open(&mut self, word: &Word, writes: bool) {
+        if let Some(target) = self.word(word) {
+            self.found.redirections.push(Redirection { line: self.line, target, writes });
+        }
+    }
+
+    fn at(&mut self, word: &Word) {
+        if let Some(loc) = &word.loc
+            && !self.within
+        {
+            self.line = loc.start.line;
+        }
+    }
+
+    fn word(&mut self, word: &Word) -> Option<Argument> {
+        self.at(word);
+        let read = words::read(&word.value, self.line, &mut self.inner);
+        self.keep(read)
+    }
+}

@@ -1,0 +1,4 @@
+//! Scripts for devices.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|text: &str| fuzz::promise::script(text));
