@@ -11,8 +11,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("sandbox", &["domain"]),
     ("engines", &["domain", "policy", "sandbox"]),
     ("ledger", &["domain"]),
-    ("gateway", &["domain", "engines", "ledger", "planner", "policy", "sandbox"]),
-    ("gatehouse", &["domain", "engines", "gateway", "ledger", "planner", "policy", "sandbox"]),
+    ("ops", &["domain", "policy"]),
+    ("device", &["domain", "policy", "sandbox"]),
+    ("gateway", &["domain", "engines", "ledger", "ops", "planner", "policy", "sandbox"]),
+    ("gatehouse", &["domain", "engines", "gateway", "ledger", "ops", "planner", "policy", "sandbox"]),
     ("testkit", &[]),
 ];
 

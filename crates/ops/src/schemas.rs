@@ -1,0 +1,22 @@
+//! JSON Schemas of all that goes in and out, for clients and for models that must answer in shape.
+
+use crate::diagnostics::{Diagnostics, Submission};
+use crate::finding::Finding;
+use crate::runbook::Runbook;
+use domain::ScriptProposal;
+use domain::package::{Package, ScriptResult, SignedPackage};
+use schemars::{Schema, schema_for};
+
+/// By name, in the order of the alphabet.
+pub fn all() -> Vec<(&'static str, Schema)> {
+    vec![
+        ("diagnostics", schema_for!(Diagnostics)),
+        ("finding", schema_for!(Finding)),
+        ("package", schema_for!(Package)),
+        ("runbook", schema_for!(Runbook)),
+        ("script_proposal", schema_for!(ScriptProposal)),
+        ("script_result", schema_for!(ScriptResult)),
+        ("signed_package", schema_for!(SignedPackage)),
+        ("submission", schema_for!(Submission)),
+    ]
+}
