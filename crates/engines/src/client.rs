@@ -69,7 +69,7 @@ impl Worker {
     /// `unhurried` is for one that nobody waits for.
     pub async fn start(sandbox: Arc<Sandbox>, source: &Source, room: Room, unhurried: bool) -> Result<Self, Fault> {
         let data_version = source.data_version()?;
-        let jail = Jail { read: source.paths().into_iter().map(Into::into).collect(), limits: room.jail, unhurried };
+        let jail = Jail { read: source.paths().into_iter().map(Into::into).collect(), limits: room.jail, unhurried, ..Jail::default() };
         let jailed = tokio::task::spawn_blocking(move || sandbox.spawn(&jail, &[]))
             .await
             .map_err(|_| Fault::internal("engine.spawn"))?

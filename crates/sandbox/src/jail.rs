@@ -24,6 +24,29 @@ pub struct Jail {
     pub limits: JailLimits,
     /// Nobody waits for it: it starts on what others leave of the processors, until its [`crate::Weight`] is reset.
     pub unhurried: bool,
+    pub profile: Profile,
+}
+
+/// What kind of work it is.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub enum Profile {
+    /// Reads its files, computes, answers on its pipes. No sockets, no new processes, no exec.
+    #[default]
+    Worker,
+    /// Runs programs of the machine, none of its own, and changes nothing but what it is granted. In T1 only: without
+    /// namespaces nobody could end all that a script starts.
+    Script(ScriptProfile),
+}
+
+/// What a script has besides the machine's programs and its readable files.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct ScriptProfile {
+    /// The machine's network; without it one of its own, with nothing in it.
+    pub network: bool,
+    /// Files and directories that it may change, where they are.
+    pub writable: Vec<PathBuf>,
+    /// Directories that it must not see although they lie where it may read.
+    pub hidden: Vec<PathBuf>,
 }
 
 /// How much one worker, with everything that it starts, may use.

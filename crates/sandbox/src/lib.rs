@@ -17,6 +17,9 @@
 //! Who names an image gets **containers** instead: the walls of a container engine, and inside them
 //! seccomp, and Landlock where the engine's kernel has it. There is no falling back from one to the
 //! other.
+//!
+//! A jail is for a worker (an engine: no other programs, no network) or for a script ([`ScriptProfile`]: the machine's
+//! programs, read-only, and what it was granted; T1 only).
 
 mod account;
 mod cgroup;
@@ -38,7 +41,7 @@ pub use cgroup::Weight;
 pub use container::Container;
 pub use error::{SpawnError, Unavailable};
 pub use host::Host;
-pub use jail::{Jail, JailLimits, Program};
+pub use jail::{Jail, JailLimits, Profile, Program, ScriptProfile};
 pub use jailed::{Death, Jailed};
 pub use probe::{Report, Sandbox, Tier};
 pub use stage::{Refused, enter};

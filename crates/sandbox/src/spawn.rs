@@ -4,7 +4,7 @@ use crate::cgroup::Group;
 use crate::container::{self, Named};
 use crate::error::SpawnError;
 use crate::handshake::{self, Failure, Heard};
-use crate::jail::Jail;
+use crate::jail::{Jail, Profile};
 use crate::jailed::{Death, Jailed};
 use crate::probe::{Sandbox, Tier};
 use crate::scratch::Scratch;
@@ -22,6 +22,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) fn spawn(sandbox: &Sandbox, jail: &Jail, tail: &[OsString], trial: bool) -> Result<Jailed, SpawnError> {
     let (host, tier) = (&sandbox.host, sandbox.report().tier);
+    if tier != Tier::T1 && matches!(jail.profile, Profile::Script(_)) {
+        return Err(SpawnError::setup("tier", format!("a script needs T1, and this machine has {tier}")));
+    }
     let reads = spec::place(tier, resolve(&jail.read)?);
     let account = host.root.then(|| host.account.clone());
     let (tmp, scratch) = match tier {
@@ -48,6 +51,7 @@ pub(crate) fn spawn(sandbox: &Sandbox, jail: &Jail, tail: &[OsString], trial: bo
         reads,
         tmp,
         limits: jail.limits,
+        profile: jail.profile.clone(),
     };
     let child = start(command(&spec, tail)?)?;
     let mut jailed = Jailed::new(child, spec, group, scratch);

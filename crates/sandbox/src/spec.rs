@@ -2,7 +2,7 @@
 
 use crate::account::Account;
 use crate::container::Named;
-use crate::jail::{JailLimits, Program};
+use crate::jail::{JailLimits, Profile, Program};
 use crate::probe::Tier;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -32,6 +32,7 @@ pub(crate) struct Spec {
     /// The scratch directory as the worker sees it.
     pub tmp: PathBuf,
     pub limits: JailLimits,
+    pub profile: Profile,
 }
 
 /// One readable file or directory.

@@ -5,6 +5,7 @@ mod docker;
 pub(crate) mod drop_privileges;
 mod filesystem;
 mod process;
+mod script;
 mod staging;
 mod syscalls;
 mod trial;
@@ -127,5 +128,5 @@ fn lock(spec: &Spec) -> Result<(), Failure> {
     if spec.tier != Tier::Container || spec.landlock_abi > 0 {
         filesystem::restrict(spec).map_err(|e| Failure::setup("landlock", e))?;
     }
-    syscalls::restrict(syscalls::Profile::Worker).map_err(|e| Failure::setup("seccomp", e))
+    syscalls::restrict(&spec.profile).map_err(|e| Failure::setup("seccomp", e))
 }

@@ -3,12 +3,16 @@
 
 mod common;
 
-use common::{As, Workplace, supervise, table};
+use common::{As, Workplace, supervise_as, table};
 
 fn check(user: As, tier: &str, place: &Workplace) {
-    let lines = table::lines();
+    check_profile(user, tier, place, false);
+}
+
+fn check_profile(user: As, tier: &str, place: &Workplace, script: bool) {
+    let lines = if script { table::script_lines() } else { table::lines() };
     let cases: Vec<&str> = lines.iter().map(|l| l.case).collect();
-    let (report, results) = supervise(user, tier, place, &cases);
+    let (report, results) = supervise_as(user, tier, place, &cases, script);
     assert_eq!(report["tier"], tier, "{report}");
 
     let mut wrong = Vec::new();
@@ -23,7 +27,8 @@ fn check(user: As, tier: &str, place: &Workplace) {
     }
     starts.sort_by(f64::total_cmp);
     let (half, most) = (starts[starts.len() / 2], starts[starts.len() * 95 / 100]);
-    let what = format!("abuse cases, {tier} as {}", format!("{user:?}").to_lowercase());
+    let profile = if script { "script, " } else { "" };
+    let what = format!("abuse cases, {profile}{tier} as {}", format!("{user:?}").to_lowercase());
     let tried = lines.iter().filter(|line| line.applies(&report)).count();
     testkit::tally("jail", &what, tried, "escapes", wrong.len());
     eprintln!("{tier} as {user:?}: {} cases, a start takes {half:.1} ms (p95 {most:.1} ms); {report}", lines.len());
@@ -49,4 +54,14 @@ fn t1_as_user() {
 #[test]
 fn t2_as_user() {
     check(As::User, "T2", &Workplace::public());
+}
+
+#[test]
+fn scripts_as_root() {
+    check_profile(As::Root, "T1", &Workplace::private(), true);
+}
+
+#[test]
+fn scripts_as_user() {
+    check_profile(As::User, "T1", &Workplace::public(), true);
 }

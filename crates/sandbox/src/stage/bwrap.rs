@@ -1,6 +1,7 @@
 //! The command line of bubblewrap: the namespaces and mounts of T1.
 
 use super::staging::Stage;
+use crate::jail::Profile;
 use crate::spawn::environment;
 use crate::spec::{Spec, T1_DATA, T1_TMP};
 use std::ffi::OsString;
@@ -17,6 +18,9 @@ pub(super) fn command(spec: &Spec, stage: Option<&Stage>, json: &str, tail: &[Os
     command.env_clear();
     namespaces(&mut command);
     system(&mut command);
+    if let Profile::Script(profile) = &spec.profile {
+        super::script::mounts(&mut command, profile);
+    }
     data(&mut command, spec, stage);
     let libraries = program(&mut command, spec, stage);
     tmp(&mut command, spec, stage);

@@ -3,6 +3,7 @@
 use super::staging::Stage;
 use crate::cgroup::own_limit_files;
 use crate::handshake::Failure;
+use crate::jail::Profile;
 use crate::probe::Tier;
 use crate::spec::{Read, Spec, T1_DATA};
 use landlock::{
@@ -12,10 +13,10 @@ use landlock::{
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-const READ_FILE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{ReadFile});
-const READ_TREE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{ReadFile | ReadDir});
+pub(super) const READ_FILE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{ReadFile});
+pub(super) const READ_TREE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{ReadFile | ReadDir});
 /// Regular files and directories only, nothing to execute.
-const SCRATCH: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
+pub(super) const SCRATCH: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
     ReadFile | ReadDir | WriteFile | Truncate | MakeReg | MakeDir | RemoveFile | RemoveDir
 });
 
@@ -50,7 +51,9 @@ fn handle_everything(spec: &Spec) -> Result<RulesetCreated, RulesetError> {
     let abi = abi(spec);
     let mut rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     rules = rules.handle_access(AccessFs::from_all(abi))?;
-    if abi >= ABI::V4 {
+    // A script with the network may speak to everybody: it is the machine's own.
+    let network = matches!(&spec.profile, Profile::Script(script) if script.network);
+    if abi >= ABI::V4 && !network {
         rules = rules.handle_access(AccessNet::from_all(abi))?;
     }
     if abi >= ABI::V6 {
@@ -70,7 +73,13 @@ fn allowed(spec: &Spec) -> Vec<(PathBuf, BitFlags<AccessFs>)> {
             reads.chain(own_limit_files().into_iter().map(|file| (file, READ_FILE))).collect()
         }
     };
+    if let Profile::Script(script) = &spec.profile {
+        paths.extend(super::script::allowed(script));
+    }
     // An older ABI does not know all of these rights.
+    for (_, access) in &mut paths {
+        *access &= AccessFs::from_all(abi(spec));
+    }
     paths.push((spec.tmp.clone(), SCRATCH & AccessFs::from_all(abi(spec))));
     paths.push(("/dev/urandom".into(), READ_FILE));
     paths.push(("/dev/null".into(), make_bitflags!(AccessFs::{ReadFile | WriteFile})));

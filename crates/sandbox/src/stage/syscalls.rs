@@ -6,7 +6,9 @@
 mod lists;
 #[cfg(test)]
 mod never;
+mod script;
 
+use crate::jail::Profile;
 use lists::{ALWAYS, FCNTL, PRCTL};
 use seccompiler::{
     BpfProgram, Error, SeccompAction, SeccompCmpArgLen as Len, SeccompCmpOp as Op, SeccompCondition as Condition,
@@ -16,25 +18,21 @@ use std::collections::BTreeMap;
 
 type Rules = BTreeMap<i64, Vec<Rule>>;
 
-/// What kind of work remains possible.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Profile {
-    /// Reads its files, computes, answers on its pipes. No sockets, no new processes, no exec.
-    Worker,
-}
-
 /// For this thread and all that it will start.
-pub(super) fn restrict(profile: Profile) -> Result<(), String> {
-    let Profile::Worker = profile;
-    let filters = worker().map_err(|e| e.to_string())?;
+pub(super) fn restrict(profile: &Profile) -> Result<(), String> {
+    let allowed = match profile {
+        Profile::Worker => rules(),
+        Profile::Script(script) => script::rules(script.network),
+    };
+    let filters = filters(allowed.map_err(|e| e.to_string())?).map_err(|e| e.to_string())?;
     for filter in &filters {
         seccompiler::apply_filter(filter).map_err(|e| e.to_string())?;
     }
     Ok(())
 }
 
-fn worker() -> Result<[BpfProgram; 2], Error> {
-    let allowed = filter(rules()?, SeccompAction::Errno(libc::EPERM as u32), SeccompAction::Allow)?;
+fn filters(rules: Rules) -> Result<[BpfProgram; 2], Error> {
+    let allowed = filter(rules, SeccompAction::Errno(libc::EPERM as u32), SeccompAction::Allow)?;
 
     // The flags of clone3 are behind a pointer, where no filter can look. ENOSYS makes libc fall
     // back to clone. Of two filters the stricter answer counts, so the list may name it as allowed.
@@ -73,14 +71,18 @@ fn one_of(argument: u8, values: &[libc::c_int]) -> Result<Vec<Rule>, Error> {
 
 fn threads_only() -> Result<Rule, Error> {
     let thread = libc::CLONE_THREAD as u64;
-    let namespaces = (libc::CLONE_NEWNS
+    Ok(Rule::new(vec![Condition::new(0, Len::Dword, Op::MaskedEq(thread | namespaces()), thread)?])?)
+}
+
+/// Flags of clone that make a namespace.
+fn namespaces() -> u64 {
+    (libc::CLONE_NEWNS
         | libc::CLONE_NEWCGROUP
         | libc::CLONE_NEWUTS
         | libc::CLONE_NEWIPC
         | libc::CLONE_NEWUSER
         | libc::CLONE_NEWPID
-        | libc::CLONE_NEWNET) as u64;
-    Ok(Rule::new(vec![Condition::new(0, Len::Dword, Op::MaskedEq(thread | namespaces), thread)?])?)
+        | libc::CLONE_NEWNET) as u64
 }
 
 /// All code is loaded by now: memory that can be written never becomes code.

@@ -107,6 +107,11 @@ pub fn bwrap(tier: &str) -> &'static Path {
 
 /// Runs the cases; returns the report and one result for each.
 pub fn supervise(user: As, tier: &str, place: &Workplace, cases: &[&str]) -> (Value, Vec<Value>) {
+    supervise_as(user, tier, place, cases, false)
+}
+
+/// Under the profile of scripts, if so.
+pub fn supervise_as(user: As, tier: &str, place: &Workplace, cases: &[&str], script: bool) -> (Value, Vec<Value>) {
     let program = place.program();
     let mut command = if user == As::User && root() {
         let mut command = Command::new("setpriv");
@@ -116,6 +121,9 @@ pub fn supervise(user: As, tier: &str, place: &Workplace, cases: &[&str]) -> (Va
         Command::new(program)
     };
     command.arg("supervise").arg(bwrap(tier)).arg(place.open()).arg(place.closed());
+    if script {
+        command.arg("script");
+    }
     run(command, cases)
 }
 

@@ -4,7 +4,16 @@ use serde_json::Value;
 
 /// All of its lines.
 pub fn lines() -> Vec<Line<'static>> {
-    include_str!("../abuse.cases").lines().filter(|l| !l.is_empty() && !l.starts_with('#')).map(parse).collect()
+    read(include_str!("../abuse.cases"))
+}
+
+/// Those of the table `script.cases`.
+pub fn script_lines() -> Vec<Line<'static>> {
+    read(include_str!("../script.cases"))
+}
+
+fn read(table: &'static str) -> Vec<Line<'static>> {
+    table.lines().filter(|l| !l.is_empty() && !l.starts_with('#')).map(parse).collect()
 }
 
 /// EPERM and EACCES.

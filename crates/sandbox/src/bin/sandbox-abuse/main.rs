@@ -1,6 +1,6 @@
 //! For the tests of the sandbox only: a worker that misbehaves as told, and a supervisor for it.
 //!
-//! `sandbox-abuse supervise BWRAP OPEN CLOSED [CLIENT IMAGE]` reads names of cases from stdin, one a line,
+//! `sandbox-abuse supervise BWRAP OPEN CLOSED [script | CLIENT IMAGE]` reads names of cases from stdin, one a line,
 //! runs each in a fresh worker that may read the directory OPEN and not CLOSED, and writes one JSON line
 //! for each. Several names with commas between them share a worker. `sandbox-abuse without LAYERS supervise …`
 //! does so on a machine that lacks them.

@@ -1,7 +1,7 @@
 //! Runs cases in fresh workers and tells what came of each.
 
 use crate::SEPARATOR;
-use sandbox::{Container, Death, Host, Jail, Jailed, Program, Sandbox};
+use sandbox::{Container, Death, Host, Jail, Jailed, Profile, Program, Sandbox, ScriptProfile};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::io::{self, BufRead, Read, Write};
@@ -27,13 +27,18 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
 }
 
 fn supervise(args: Vec<OsString>) -> Result<(), Box<dyn std::error::Error>> {
+    let mut profile = Profile::Worker;
     let (bwrap, open, closed, container) = match args.as_slice() {
         [bwrap, open, closed] => (bwrap, open, closed, None),
+        [bwrap, open, closed, script] if script == "script" => {
+            profile = Profile::Script(ScriptProfile::default());
+            (bwrap, open, closed, None)
+        }
         [bwrap, open, closed, client, image] => {
             let image = image.to_str().ok_or("not the name of an image")?;
             (bwrap, open, closed, Some(Container { client: client.into(), image: image.to_owned() }))
         }
-        _ => return Err("usage: supervise BWRAP OPEN CLOSED [CLIENT IMAGE]".into()),
+        _ => return Err("usage: supervise BWRAP OPEN CLOSED [script | CLIENT IMAGE]".into()),
     };
     let mut host = Host::detect(None)?;
     host.bwrap = bwrap.into();
@@ -42,7 +47,7 @@ fn supervise(args: Vec<OsString>) -> Result<(), Box<dyn std::error::Error>> {
     let sandbox = Sandbox::probe(host, program)?;
     say(&serde_json::to_value(sandbox.report())?)?;
     for case in io::stdin().lock().lines() {
-        say(&attempt(&sandbox, &case?, open.as_ref(), closed.as_ref())?)?;
+        say(&attempt(&sandbox, &profile, &case?, open.as_ref(), closed.as_ref())?)?;
     }
     Ok(())
 }
@@ -51,8 +56,14 @@ fn say(value: &Value) -> io::Result<()> {
     writeln!(io::stdout(), "{value}")
 }
 
-fn attempt(sandbox: &Sandbox, case: &str, open: &Path, closed: &Path) -> Result<Value, Box<dyn std::error::Error>> {
-    let mut jail = Jail { read: vec![open.to_owned()], ..Jail::default() };
+fn attempt(
+    sandbox: &Sandbox,
+    profile: &Profile,
+    case: &str,
+    open: &Path,
+    closed: &Path,
+) -> Result<Value, Box<dyn std::error::Error>> {
+    let mut jail = Jail { read: vec![open.to_owned()], profile: profile.clone(), ..Jail::default() };
     if case.starts_with("outgrow_group_memory") {
         // So little that the limits on address space and /tmp are not what stops it.
         jail.limits.memory_bytes = 40 * 1024 * 1024;
