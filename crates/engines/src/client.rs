@@ -1,16 +1,18 @@
 //! The server's end of one worker.
 
 use crate::protocol::{
-    Done, Failed, MAX_FRAME, Open, OpenEngine, Queried, Query, Request, TAG_ARROW, TAG_COLUMNS, TAG_DONE, TAG_FAILED,
-    TAG_REQUEST,
+    CopyOut, Done, Failed, MAX_FRAME, Open, OpenEngine, OpenTable, Queried, Query, Request, TAG_ARROW, TAG_COLUMNS,
+    TAG_DONE, TAG_FAILED, TAG_REQUEST,
 };
-use crate::source::{Source, SourceKind};
+use crate::source::{FileTable, Source, SourceKind};
 use crate::{fault, worker};
 use bytes::{Bytes, BytesMut};
 use domain::{Fault, Kind, ResultColumn, SourceSchema};
 use sandbox::{Death, Jail, JailLimits, Jailed, Sandbox};
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::AsFd;
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -44,6 +46,9 @@ pub struct Worker {
     pub data_version: String,
 }
 
+/// The hot copies of a source's tables, by table.
+pub type Copies = BTreeMap<String, PathBuf>;
+
 /// What a worker says while it runs a statement.
 pub enum Piece {
     Columns(Vec<ResultColumn>),
@@ -64,25 +69,74 @@ impl From<io::Error> for Lost {
 }
 
 impl Worker {
-    /// Starts a worker that can read this source and nothing else, and opens the source in it.
+    /// Starts a worker that can read this source, the copies of its tables, and nothing else; opens the source in it.
     ///
     /// `unhurried` is for one that nobody waits for.
-    pub async fn start(sandbox: Arc<Sandbox>, source: &Source, room: Room, unhurried: bool) -> Result<Self, Fault> {
+    pub async fn start(
+        sandbox: Arc<Sandbox>,
+        source: &Source,
+        copies: &Copies,
+        room: Room,
+        unhurried: bool,
+    ) -> Result<Self, Fault> {
         let data_version = source.data_version()?;
-        let jail = Jail { read: source.paths().into_iter().map(Into::into).collect(), limits: room.jail, unhurried };
-        let jailed = tokio::task::spawn_blocking(move || sandbox.spawn(&jail, &[]))
-            .await
-            .map_err(|_| Fault::internal("engine.spawn"))?
-            .map_err(|error| {
-                tracing::error!(source = source.name, %error, "no worker");
-                Fault::from(&error)
-            })?;
-        let mut worker = Self::adopt(jailed, data_version).map_err(|e| lost("worker pipes", &e))?;
-        worker.open(source, &room).await?;
+        let read = source.paths().into_iter().chain(copies.values().map(PathBuf::as_path)).map(Into::into).collect();
+        let jail = Jail { read, limits: room.jail, unhurried, locks: false };
+        let mut worker = Self::spawn(sandbox, jail, data_version).await?;
+        worker.open(source, copies, &room).await?;
         if unhurried {
             worker.jailed.weight().reset();
         }
         Ok(worker)
+    }
+
+    /// Has a table copied in a jail of its own, and writes down what comes out of it.
+    pub async fn copy_out(
+        sandbox: Arc<Sandbox>,
+        table: &FileTable,
+        room: Room,
+        most: u64,
+        into: &mut tokio::fs::File,
+    ) -> Result<(), Fault> {
+        // Its engine locks the copy that it makes. No statement of a caller runs in there.
+        let jail = Jail { read: vec![table.path.clone()], limits: room.jail, unhurried: true, locks: true };
+        let mut worker = Self::spawn(sandbox, jail, String::new()).await?;
+        let path = worker.jailed.inside(&table.path).ok_or_else(|| Fault::internal("engine.paths"))?;
+        let to = worker.jailed.tmp().join("copy.duckdb");
+        let memory_bytes = room.jail.memory_bytes.saturating_sub(most);
+        let request = Request::Copy(CopyOut { path, to, memory_bytes, threads: room.threads });
+        let copied = worker.forward(&request, most, into).await;
+        match copied {
+            Ok(()) => Ok(worker.kill()),
+            Err(Lost::Told(failed)) => Err(fault::from_worker(&failed)),
+            Err(Lost::Broken(error)) => Err(worker.autopsy(&error)),
+        }
+    }
+
+    async fn forward(&mut self, request: &Request, most: u64, into: &mut tokio::fs::File) -> Result<(), Lost> {
+        self.send(request).await?;
+        let mut came = 0;
+        loop {
+            let (tag, payload) = self.frame().await?;
+            came += payload.len() as u64;
+            match tag {
+                TAG_ARROW if came <= most => into.write_all(&payload).await?,
+                TAG_DONE => return Ok(into.sync_all().await?),
+                TAG_FAILED => return Err(Lost::Told(serde_json::from_slice(&payload).map_err(io::Error::from)?)),
+                _ => return Err(unexpected().into()),
+            }
+        }
+    }
+
+    async fn spawn(sandbox: Arc<Sandbox>, jail: Jail, data_version: String) -> Result<Self, Fault> {
+        let jailed = tokio::task::spawn_blocking(move || sandbox.spawn(&jail, &[]))
+            .await
+            .map_err(|_| Fault::internal("engine.spawn"))?
+            .map_err(|error| {
+                tracing::error!(%error, "no worker");
+                Fault::from(&error)
+            })?;
+        Self::adopt(jailed, data_version).map_err(|e| lost("worker pipes", &e))
     }
 
     fn adopt(mut jailed: Jailed, data_version: String) -> io::Result<Self> {
@@ -98,8 +152,8 @@ impl Worker {
         Ok(Self { jailed, stdin, stdout, born: Instant::now(), served: 0, data_version })
     }
 
-    async fn open(&mut self, source: &Source, room: &Room) -> Result<(), Fault> {
-        let engine = self.engine(&source.kind).ok_or_else(|| Fault::internal("engine.paths"))?;
+    async fn open(&mut self, source: &Source, copies: &Copies, room: &Room) -> Result<(), Fault> {
+        let engine = self.engine(&source.kind, copies).ok_or_else(|| Fault::internal("engine.paths"))?;
         let Room { jail, threads } = *room;
         let request = Request::Open(Open { engine, memory_bytes: jail.memory_bytes, threads });
         match tokio::time::timeout(OPEN_TIMEOUT, self.ask(&request, SLACK)).await {
@@ -117,11 +171,13 @@ impl Worker {
         }
     }
 
-    fn engine(&self, kind: &SourceKind) -> Option<OpenEngine> {
+    fn engine(&self, kind: &SourceKind, copies: &Copies) -> Option<OpenEngine> {
+        let open = |table: &FileTable| {
+            let copy = copies.get(&table.table).and_then(|copy| self.jailed.inside(copy));
+            Some(OpenTable { name: table.table.clone(), path: self.jailed.inside(&table.path)?, copy })
+        };
         Some(match kind {
-            SourceKind::Files(tables) => OpenEngine::Files(
-                tables.iter().map(|t| Some((t.table.clone(), self.jailed.inside(&t.path)?))).collect::<Option<_>>()?,
-            ),
+            SourceKind::Files(tables) => OpenEngine::Files(tables.iter().map(open).collect::<Option<_>>()?),
             SourceKind::Sqlite(path) => OpenEngine::Sqlite(self.jailed.inside(path)?),
         })
     }

@@ -6,6 +6,7 @@
 
 mod client;
 mod fault;
+mod hot;
 pub mod json;
 mod pool;
 mod protocol;
@@ -14,6 +15,7 @@ mod stream;
 pub mod worker;
 
 pub use client::run_worker;
+pub use hot::HotSettings;
 pub use pool::{Engines, Executed, Scanning, Settings};
 pub use protocol::{Estimate, Form};
 pub use source::{FileTable, Source, SourceKind};

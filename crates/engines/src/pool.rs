@@ -1,12 +1,14 @@
 //! Warm workers: one per statement at a time, kept between statements, thrown away on any doubt.
 
-use crate::client::{Lost, Room, Worker};
+use crate::client::{Copies, Lost, Room, Worker};
 use crate::fault;
+use crate::hot::{HotCopies, HotSettings};
 use crate::protocol::{Queried, Query};
-use crate::source::Source;
+use crate::source::{FileTable, Source};
 use domain::{Fault, Rows, SourceSchema};
 use policy::Approved;
 use sandbox::{JailLimits, Report, Sandbox};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -27,6 +29,8 @@ pub struct Settings {
     pub jail: JailLimits,
     /// Workers that stream whole tables.
     pub scan: Scanning,
+    /// Where copies of hot tables are kept; none are without.
+    pub hot: Option<HotSettings>,
 }
 
 /// The profile of workers for large results: fewer, with more of the machine each.
@@ -48,6 +52,7 @@ impl Default for Settings {
             strict: false,
             jail: JailLimits::default(),
             scan: Scanning::default(),
+            hot: None,
         }
     }
 }
@@ -104,6 +109,7 @@ struct Shared {
     scan_turns: Arc<Semaphore>,
     /// Idle workers, the longest idle first.
     idle: Mutex<Vec<(Key, Worker)>>,
+    hot: Option<HotCopies>,
 }
 
 impl Engines {
@@ -111,7 +117,8 @@ impl Engines {
         let turns = Arc::new(Semaphore::new(settings.concurrency));
         let scan_turns = Arc::new(Semaphore::new(settings.scan.concurrency));
         let idle = Mutex::new(Vec::new());
-        Self { shared: Arc::new(Shared { sandbox: Arc::new(sandbox), settings, turns, scan_turns, idle }) }
+        let hot = settings.hot.clone().map(HotCopies::new);
+        Self { shared: Arc::new(Shared { sandbox: Arc::new(sandbox), settings, turns, scan_turns, idle, hot }) }
     }
 
     /// What holds the workers on this machine.
@@ -216,12 +223,39 @@ impl Engines {
     }
 
     async fn start(&self, source: &Source, profile: Profile, unhurried: bool) -> Result<Worker, Fault> {
+        let copies = self.copies(source);
+        Worker::start(self.shared.sandbox.clone(), source, &copies, self.room(profile), unhurried).await
+    }
+
+    fn room(&self, profile: Profile) -> Room {
         let settings = &self.shared.settings;
-        let room = match profile {
+        match profile {
             Profile::Usual => Room { jail: settings.jail, threads: 1 },
             Profile::Scan => Room { jail: settings.scan.jail, threads: threads(settings.scan.jail.cpus) },
-        };
-        Worker::start(self.shared.sandbox.clone(), source, room, unhurried).await
+        }
+    }
+
+    /// The copies of hot tables that there are. Those that are missing are made while their files are read.
+    fn copies(&self, source: &Source) -> Copies {
+        let Some(hot) = &self.shared.hot else { return Copies::new() };
+        let mut copies = Copies::new();
+        for (table, copy) in hot.wanted(source) {
+            if hot.begin(&copy) {
+                tokio::spawn(self.clone().make_copy(source.name.clone(), table.clone(), copy));
+            } else if copy.exists() {
+                copies.insert(table.table.clone(), copy);
+            }
+        }
+        copies
+    }
+
+    async fn make_copy(self, source: String, table: FileTable, copy: PathBuf) {
+        let Some(hot) = &self.shared.hot else { return };
+        match hot.make(self.shared.sandbox.clone(), &table, &copy, self.room(Profile::Scan)).await {
+            // Workers that read the file still would go on doing so.
+            Ok(()) => lock(&self.shared.idle).retain(|(key, _)| key.source != source),
+            Err(fault) => tracing::warn!(source, table = table.table, reason = fault.message, "no hot copy"),
+        }
     }
 
     fn take_idle(&self, key: &Key) -> Option<Worker> {

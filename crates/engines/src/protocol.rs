@@ -25,6 +25,8 @@ pub const TAG_FAILED: u8 = b'F';
 pub enum Request {
     /// First of all: open this and lock the engine down.
     Open(Open),
+    /// Instead of all that: make a copy of a table in DuckDB's own format and send it.
+    Copy(CopyOut),
     /// What tables are there?
     Describe,
     Query(Query),
@@ -47,15 +49,32 @@ fn one() -> u32 {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub enum OpenEngine {
-    /// Each table over one file, at its path inside the jail.
-    Files(Vec<(String, PathBuf)>),
+    Files(Vec<OpenTable>),
     Sqlite(PathBuf),
+}
+
+/// A table over one file, at its path inside the jail.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct OpenTable {
+    pub name: String,
+    pub path: PathBuf,
+    /// The same table in DuckDB's own format.
+    pub copy: Option<PathBuf>,
+}
+
+/// What is to be copied, and where inside the jail.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct CopyOut {
+    pub path: PathBuf,
+    pub to: PathBuf,
+    pub memory_bytes: u64,
+    pub threads: u32,
 }
 
 impl OpenEngine {
     pub fn paths(&self) -> Vec<&PathBuf> {
         match self {
-            Self::Files(tables) => tables.iter().map(|(_, path)| path).collect(),
+            Self::Files(tables) => tables.iter().flat_map(|t| [Some(&t.path), t.copy.as_ref()]).flatten().collect(),
             Self::Sqlite(path) => vec![path],
         }
     }
@@ -107,6 +126,7 @@ pub struct Estimate {
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Done {
     Opened,
+    Copied,
     Described(SourceSchema),
     Queried(Queried),
     CouldNotWrite,

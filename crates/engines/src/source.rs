@@ -23,6 +23,15 @@ pub enum SourceKind {
 pub struct FileTable {
     pub table: String,
     pub path: PathBuf,
+    /// Whether a copy in DuckDB's own format is kept and read instead.
+    pub hot: bool,
+}
+
+impl FileTable {
+    /// A table that is read from its file.
+    pub fn new(table: impl Into<String>, path: impl Into<PathBuf>) -> Self {
+        Self { table: table.into(), path: path.into(), hot: false }
+    }
 }
 
 impl Source {
@@ -74,7 +83,8 @@ impl Source {
     }
 }
 
-fn stamp(path: &Path) -> io::Result<(u64, u128)> {
+/// Size and time of change: what tells one state of a file from another.
+pub(crate) fn stamp(path: &Path) -> io::Result<(u64, u128)> {
     let meta = std::fs::metadata(path)?;
     let changed = meta.modified()?.duration_since(UNIX_EPOCH).map(|d| d.as_nanos()).unwrap_or_default();
     Ok((meta.len(), changed))

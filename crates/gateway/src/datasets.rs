@@ -58,6 +58,9 @@ struct EntryFile {
     path: String,
     /// Left out for a SQLite file, which brings its own tables.
     table: Option<String>,
+    /// Whether a copy in DuckDB's own format is kept and read instead.
+    #[serde(default)]
+    hot: bool,
 }
 
 impl Dataset {
@@ -164,7 +167,7 @@ impl Entry {
                             .table
                             .clone()
                             .ok_or_else(|| format!("dataset `{}`: file `{}` needs a `table`", self.id, file.path))?;
-                        Ok(FileTable { table, path: dir.join(&file.path) })
+                        Ok(FileTable { hot: file.hot, ..FileTable::new(table, dir.join(&file.path)) })
                     })
                     .collect::<Result<_, String>>()?,
             ),

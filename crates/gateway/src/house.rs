@@ -13,7 +13,7 @@ use crate::metrics::Metrics;
 use crate::planning::Planning;
 use crate::turns::Turns;
 use domain::{Caller, Fault, Kind, SourceSchema};
-use engines::{Engines, Source};
+use engines::{Engines, HotSettings, Settings, Source};
 use ledger::Ledger;
 use policy::Policy;
 use sandbox::{Container, Host, Program, Sandbox, Unavailable};
@@ -75,7 +75,9 @@ impl House {
     pub fn open(config: Config) -> Result<Arc<Self>, CannotOpen> {
         let ledger = Ledger::open(&config.ledger.path, &config.data.join("keys")).map_err(|e| e.to_string())?;
         let datasets = Datasets::load(&config).map_err(CannotOpen)?;
-        let engines = Engines::new(open_sandbox(&config)?, config.engines.clone());
+        let most_bytes = config.scan.hot_copy_bytes;
+        let hot = (most_bytes > 0).then(|| HotSettings { dir: config.data.join("hot"), most_bytes });
+        let engines = Engines::new(open_sandbox(&config)?, Settings { hot, ..config.engines.clone() });
         Self::of(config, ledger, engines, datasets)
     }
 

@@ -24,6 +24,9 @@ pub struct Jail {
     pub limits: JailLimits,
     /// Nobody waits for it: it starts on what others leave of the processors, until its [`crate::Weight`] is reset.
     pub unhurried: bool,
+    /// Whether it may lock files, those that it only reads among them. Nothing that a caller wrote may run in such a jail:
+    /// a lock on data stalls whoever keeps it up to date.
+    pub locks: bool,
 }
 
 /// How much one worker, with everything that it starts, may use.

@@ -48,6 +48,7 @@ pub(crate) fn spawn(sandbox: &Sandbox, jail: &Jail, tail: &[OsString], trial: bo
         reads,
         tmp,
         limits: jail.limits,
+        locks: jail.locks,
     };
     let child = start(command(&spec, tail)?)?;
     let mut jailed = Jailed::new(child, spec, group, scratch);

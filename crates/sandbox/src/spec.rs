@@ -32,6 +32,7 @@ pub(crate) struct Spec {
     /// The scratch directory as the worker sees it.
     pub tmp: PathBuf,
     pub limits: JailLimits,
+    pub locks: bool,
 }
 
 /// One readable file or directory.

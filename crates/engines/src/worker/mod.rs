@@ -11,8 +11,8 @@ mod sqlite;
 mod tests;
 
 use crate::protocol::{
-    Cause, Done, Estimate, Failed, Form, Open, OpenEngine, Queried, Query, Request, TAG_DONE, TAG_FAILED, TAG_REQUEST,
-    read_frame, write_frame,
+    Cause, CopyOut, Done, Estimate, Failed, Form, Open, OpenEngine, Queried, Query, Request, TAG_DONE, TAG_FAILED,
+    TAG_REQUEST, read_frame, write_frame,
 };
 use domain::SourceSchema;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -63,6 +63,7 @@ fn answer(opened: &mut Option<Opened>, request: Request, out: &mut (impl Write +
             *opened = Some(Opened { engine: open_engine(&open)?, files });
             Ok(Done::Opened)
         }
+        (Request::Copy(copy), None) => copy_out(&copy, out),
         (Request::Describe, Some(opened)) => opened.engine.describe().map(Done::Described),
         (Request::Query(query), Some(opened)) => {
             let start = Instant::now();
@@ -76,7 +77,7 @@ fn answer(opened: &mut Option<Opened>, request: Request, out: &mut (impl Write +
             Ok(Done::Queried(queried))
         }
         (Request::TryToWrite, Some(opened)) => try_to_write(&opened.files),
-        (Request::Open(_), Some(_)) => Err(Failed::new(Cause::Protocol, "already open")),
+        (Request::Open(_) | Request::Copy(_), Some(_)) => Err(Failed::new(Cause::Protocol, "already open")),
         (_, None) => Err(Failed::new(Cause::Protocol, "nothing is open")),
     }
 }
@@ -87,6 +88,17 @@ fn estimate(engine: &mut dyn Engine, query: &Query, out: &mut dyn encode::Sink) 
     let sent = out.columns(&[]).and(json).and_then(|json| out.write_all(&json));
     sent.map_err(|e| Failed::new(Cause::Protocol, e.to_string()))?;
     Ok(Queried { columns: Vec::new(), row_count: 0, truncated: false, exec_ms: 0.0 })
+}
+
+/// The copy, made in the scratch directory, and then sent.
+fn copy_out(copy: &CopyOut, out: &mut (impl Write + Send)) -> Result<Done, Failed> {
+    duck::copy(copy)?;
+    let broken = |e: io::Error| Failed::new(Cause::Protocol, e.to_string());
+    let mut file = std::fs::File::open(&copy.to).map_err(broken)?;
+    let mut frames = encode::Frames::new(out, false);
+    io::copy(&mut file, &mut frames).map_err(broken)?;
+    frames.finish().map_err(broken)?;
+    Ok(Done::Copied)
 }
 
 fn open_engine(open: &Open) -> Result<Box<dyn Engine>, Failed> {

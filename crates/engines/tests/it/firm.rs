@@ -182,7 +182,7 @@ impl Firm {
                 let file = |table: &Table| {
                     let path = dir.join(format!("{}.parquet", table.name));
                     connection.execute_batch(&format!("COPY {} TO '{}'", table.name, path.display())).unwrap();
-                    FileTable { table: table.name.to_owned(), path }
+                    FileTable::new(table.name, path)
                 };
                 SourceKind::Files(self.tables.iter().map(file).collect())
             }

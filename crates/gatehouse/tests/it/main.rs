@@ -35,6 +35,7 @@ mod scan;
 mod scan_abuse;
 mod scan_clients;
 mod scan_estimate;
+mod scan_hot;
 mod scan_limits;
 mod scan_registry;
 mod shutdown;

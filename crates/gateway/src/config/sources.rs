@@ -24,6 +24,10 @@ pub const KEYS: &[(&str, &str)] = &[
     ("kind", "`sqlite` or `files`. Required."),
     ("path", "The database file. For `sqlite`, required."),
     ("tables", "Each table's CSV, Parquet or JSON file, as in `{orders = \"orders.parquet\"}`. For `files`, required."),
+    (
+        "hot",
+        "Tables of which a copy in DuckDB's own format is kept and read instead, a list: faster, for disk space. Only for `files`.",
+    ),
     ("name", "Its name for people. Default: the name of its section."),
     ("description", "What it holds, in a sentence."),
     ("prompts", "Questions to suggest, a list."),
@@ -78,6 +82,7 @@ impl Section<'_> {
         match kind.as_str() {
             Some("sqlite") => {
                 self.refuse(table, "tables", "files");
+                self.refuse(table, "hot", "files");
                 self.require(table, "path");
                 let data = self.data;
                 self.read(table, "path", |given| given.path(data)).map(SourceKind::Sqlite)
@@ -85,7 +90,8 @@ impl Section<'_> {
             Some("files") => {
                 self.refuse(table, "path", "sqlite");
                 self.require(table, "tables");
-                self.tables(table.get("tables")?).map(SourceKind::Files)
+                let hot = self.read(table, "hot", Given::list).unwrap_or_default();
+                self.tables(table.get("tables")?, &hot).map(SourceKind::Files)
             }
             _ => {
                 self.problem("kind", format!("`{}` is not a kind of source: use `sqlite` or `files`", bare(kind)));
@@ -94,15 +100,18 @@ impl Section<'_> {
         }
     }
 
-    fn tables(&mut self, value: &Value) -> Option<Vec<FileTable>> {
+    fn tables(&mut self, value: &Value, hot: &[String]) -> Option<Vec<FileTable>> {
         let Some(tables) = value.as_table().filter(|tables| !tables.is_empty()) else {
             self.problem("tables", "must name a file for each table, as in `{orders = \"orders.parquet\"}`".to_owned());
             return None;
         };
+        for table in hot.iter().filter(|table| !tables.contains_key(*table)) {
+            self.problem("hot", format!("`{table}` is none of the tables of this source"));
+        }
         let mut found = Vec::new();
         for (table, file) in tables {
             match Given::toml(self.file.origin(), file.clone()).path(self.data) {
-                Ok(path) => found.push(FileTable { table: table.clone(), path }),
+                Ok(path) => found.push(FileTable { hot: hot.contains(table), ..FileTable::new(table, path) }),
                 Err(message) => self.problem(&format!("tables.{table}"), message),
             }
         }

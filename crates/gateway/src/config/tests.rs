@@ -156,6 +156,7 @@ fn without_anything_the_defaults_hold() {
     api.scan.schema_cache_ttl_seconds   3600
     api.scan.sample_cache_ttl_seconds   3600
     api.scan.result_cache_mb            64
+    api.scan.hot_copy_max_mb            1024
     api.scan.workers                    8
     api.scan.worker_cpus                0
     api.scan.worker_memory_mb           1024

@@ -148,6 +148,8 @@ pub struct Scan {
     pub sample_ttl: Duration,
     /// Results kept to be sent again.
     pub result_cache_bytes: u64,
+    /// The largest hot copy; none are made of 0.
+    pub hot_copy_bytes: u64,
 }
 
 /// The JSON lines of spec 000 §REQ-06.
@@ -230,6 +232,7 @@ impl Config {
                 schema_ttl: Duration::ZERO,
                 sample_ttl: Duration::ZERO,
                 result_cache_bytes: 0,
+                hot_copy_bytes: 0,
             },
             sources: Vec::new(),
         }

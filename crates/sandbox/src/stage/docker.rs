@@ -93,6 +93,7 @@ mod tests {
             reads: spec::place(Tier::Container, reads),
             tmp: T1_TMP.into(),
             limits,
+            locks: false,
         };
         let command = command(&spec, &worker, "{…}", &[])?;
         Ok(command.get_args().map(|word| word.to_str().unwrap().to_owned()).collect())
