@@ -42,7 +42,7 @@ page: duckdb ## the page in a real browser; pictures of it go to $(TARGET)/pictu
 	@echo "== the page"; GATEHOUSE=$(TARGET)/debug/gatehouse PICTURES=$(TARGET)/pictures node --test --test-reporter=spec tests/browser/main.js
 
 bench: deps duckdb ## figures, as ratios measured in one run
-	@$(CARGO) bench --locked -p gatehouse -p planner
+	@$(CARGO) bench --locked -p gatehouse -p planner -p policy
 
 FUZZ = cd fuzz && $(CARGO) +nightly fuzz run -s none
 FUZZ_FLAGS = -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=60 -rss_limit_mb=2048 -print_final_stats=1

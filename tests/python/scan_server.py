@@ -26,7 +26,7 @@ class Scan(BaseModel):
 
 
 def select(scan: Scan):
-    return connection.cursor().execute("SELECT n, share, name FROM numbers WHERE n < ?", [scan.rows])
+    return connection.cursor().sql("SELECT n, share, name FROM numbers WHERE n < ?", params=[scan.rows])
 
 
 @app.post("/usual")

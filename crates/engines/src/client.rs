@@ -276,8 +276,12 @@ impl Worker {
         if length > MAX_FRAME {
             return Err(unexpected());
         }
-        let mut payload = vec![0; length as usize];
-        self.stdout.read_exact(&mut payload).await?;
+        // Into memory that nobody has to clear first.
+        let mut payload = Vec::with_capacity(length as usize);
+        let came = (&mut self.stdout).take(u64::from(length)).read_to_end(&mut payload).await?;
+        if came < length as usize {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
         Ok((tag, payload))
     }
 

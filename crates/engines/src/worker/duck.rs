@@ -114,11 +114,15 @@ impl Engine for Duck {
         let params = params_from_iter(query.params.iter().map(bound));
         let stream = statement.stream_arrow(params).map_err(|e| failed_on_data(&e))?;
         let schema = stream.get_schema();
-        let batches = stream.map(|batch: Result<RecordBatch, _>| batch.map_err(|e| failed_on_data(&e)));
+        let mut batches = stream.map(|batch: Result<RecordBatch, _>| batch.map_err(|e| failed_on_data(&e)));
         let wanted = encode::Wanted { columns: encode::columns_of(&schema), schema, query };
-        match self.threads {
-            1 => encode::write_stream(wanted, batches, out),
-            _ => side_by_side(wanted, batches, out),
+        if self.threads == 1 {
+            return encode::write_stream(wanted, batches, out);
+        }
+        let few: Vec<_> = batches.by_ref().take(FEW).collect();
+        match few.len() < FEW {
+            true => encode::write_stream(wanted, few.into_iter(), out),
+            false => side_by_side(wanted, few.into_iter().chain(batches), out),
         }
     }
 
@@ -128,6 +132,8 @@ impl Engine for Duck {
     }
 }
 
+/// Of fewer batches, a thread to write them would cost more than it saves.
+const FEW: usize = 4;
 /// Batches that may wait to be written.
 const WAITING: usize = 64;
 

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// A worker's first frame is shorter than this only if it is the last as well.
-const FRAME: usize = 1024 * 1024;
+/// A result that is shorter is recorded before any of it is sent.
+const SMALL: usize = 1024 * 1024;
 
 /// A walk, and what it has come to so far.
 struct Fetch<'a> {
@@ -143,43 +143,46 @@ impl Fetch<'_> {
         reader: &mut Reader,
         gathered: &mut Option<Vec<Bytes>>,
     ) -> Result<(), Fault> {
-        let first = match streaming.next().await? {
-            Next::Bytes(first) => first,
-            Next::End(total) => {
-                self.total = Some(total);
-                return Ok(());
+        let (mut first, mut came) = (Vec::new(), 0);
+        while came < SMALL {
+            match streaming.next().await? {
+                Next::Bytes(bytes) => {
+                    came += bytes.len();
+                    first.push(bytes);
+                }
+                Next::End(total) => {
+                    *gathered = gathered.take().map(|_| first.clone());
+                    self.held = first;
+                    self.total = Some(total);
+                    return Ok(());
+                }
             }
-        };
-        if first.len() < FRAME
-            && let Next::End(total) = streaming.next().await?
-        {
-            *gathered = gathered.take().map(|_| vec![first.clone()]);
-            self.held.push(first);
-            self.total = Some(total);
-            return Ok(());
         }
         self.open(reader, None);
-        let mut next = Next::Bytes(first);
+        for bytes in first {
+            self.pass_on(bytes, reader, gathered).await?;
+        }
         loop {
-            match next {
-                Next::Bytes(bytes) => {
-                    let length = bytes.len() as u64;
-                    if self.sent + length > self.house.results.most_of_one() {
-                        *gathered = None;
-                    } else if let Some(gathered) = gathered {
-                        gathered.push(bytes.clone());
-                    }
-                    let room = self.room(reader).await?;
-                    room.send(Ok(Piece::Bytes(bytes)));
-                    self.sent += length;
-                }
+            match streaming.next().await? {
+                Next::Bytes(bytes) => self.pass_on(bytes, reader, gathered).await?,
                 Next::End(total) => {
                     self.total = Some(total);
                     return Ok(());
                 }
             }
-            next = streaming.next().await?;
         }
+    }
+
+    async fn pass_on(&mut self, bytes: Bytes, reader: &Reader, gathered: &mut Option<Vec<Bytes>>) -> Result<(), Fault> {
+        let length = bytes.len() as u64;
+        if self.sent + length > self.house.results.most_of_one() {
+            *gathered = None;
+        } else if let Some(gathered) = gathered {
+            gathered.push(bytes.clone());
+        }
+        self.room(reader).await?.send(Ok(Piece::Bytes(bytes)));
+        self.sent += length;
+        Ok(())
     }
 
     /// A place for one more piece. A reader that takes none holds up the engine, but not beyond the time of the scan.

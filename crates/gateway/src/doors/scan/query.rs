@@ -48,7 +48,9 @@ async fn placed(house: &House, caller: &Caller, text: String) -> Result<Proposal
             Err(_) => {}
         }
     }
-    closest.ok_or_else(|| {
+    // Who may read nothing is refused on record as well.
+    let first = || house.datasets.iter().next().map(|first| Proposal::Sql { source: first.id.clone(), text });
+    closest.or_else(first).ok_or_else(|| {
         let fault = Fault::new(Kind::Forbidden, "scan.table_not_accessible", "there is no table that you may read");
         fault.hint("ask whoever keeps the contracts for access").into()
     })
