@@ -10,6 +10,15 @@ use serde::{Deserialize, Serialize};
 pub enum Dialect {
     DuckDb,
     Sqlite,
+    Postgres,
+}
+
+impl Dialect {
+    /// Whether an engine has row-level security of its own: then two callers may get different rows for one statement,
+    /// and nothing that was read for one is kept for another.
+    pub fn varies_by_caller(self) -> bool {
+        self == Self::Postgres
+    }
 }
 
 /// The types that contracts and plans speak of. Engines map their own types to these.

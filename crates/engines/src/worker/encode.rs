@@ -26,7 +26,9 @@ pub struct Frames<'a, W: Write + Send> {
     announce: bool,
 }
 
-const FRAME: usize = 1024 * 1024;
+/// What is gathered before it is sent.
+pub const FRAME: usize = 1024 * 1024;
+/// What goes as it is, without being gathered.
 const LARGE: usize = 128 * 1024;
 
 impl<'a, W: Write + Send> Frames<'a, W> {
