@@ -13,6 +13,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("ledger", &["domain"]),
     ("gateway", &["domain", "engines", "ledger", "planner", "policy", "sandbox"]),
     ("gatehouse", &["domain", "engines", "gateway", "ledger", "planner", "policy", "sandbox"]),
+    ("da", &["domain", "planner", "policy"]),
     ("testkit", &[]),
 ];
 
