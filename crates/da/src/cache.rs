@@ -2,7 +2,7 @@
 
 use crate::client::Client;
 use crate::files;
-use crate::place::Place;
+use crate::place::{Place, make_private};
 use crate::problem::Result;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -86,7 +86,7 @@ impl<'a> Cache<'a> {
     fn keep(&self, what: Kept<'_>, entry: Entry) {
         let path = self.file(what);
         let text = serde_json::to_vec(&entry).unwrap_or_default();
-        if path.parent().is_some_and(|dir| std::fs::create_dir_all(dir).is_ok()) {
+        if path.parent().is_some_and(|dir| make_private(dir).is_ok()) {
             drop(files::write(&path, &text));
         }
     }

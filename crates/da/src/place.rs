@@ -2,6 +2,9 @@
 
 use crate::config::Config;
 use crate::problem::{Problem, Result};
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone)]
@@ -73,12 +76,15 @@ impl Place {
             Some(self.shelf(Shelf::Tables)),
             database.parent().map(Path::to_owned),
         ];
-        for dir in dirs.into_iter().flatten() {
-            std::fs::create_dir_all(&dir)
-                .map_err(|error| Problem::file(&format!("`{}` cannot be made", dir.display()), &error))?;
-        }
-        Ok(())
+        dirs.iter().flatten().try_for_each(|dir| {
+            make_private(dir).map_err(|error| Problem::file(&format!("`{}` cannot be made", dir.display()), &error))
+        })
     }
+}
+
+/// For its owner alone: what lies in it came under the owner's own rights.
+pub fn make_private(dir: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
 
 /// Names of tables and snapshots: lowercase, so that no two differ by case alone, and safe as names of files.

@@ -1,6 +1,7 @@
 //! Catalog → schema → describe → estimate → fetch → query → refresh → prune, as a person sees it.
 
 use crate::support::{House, events};
+use std::os::unix::fs::PermissionsExt;
 
 const SLICE: [&str; 8] = [
     "fetch",
@@ -88,6 +89,9 @@ fn the_sidecar_says_everything() {
         assert!(kept[instant].as_str().unwrap().starts_with("20"), "{instant}");
     }
     assert_eq!(da.files(), ["cz_recent.meta.json", "cz_recent.parquet"]);
+    // What came under ann's rights is for ann alone.
+    let mode = std::fs::metadata(da.root()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
 }
 
 /// Spec 004 §10.6.
