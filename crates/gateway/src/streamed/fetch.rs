@@ -10,6 +10,7 @@ use bytes::Bytes;
 use domain::{Ask, Caller, Fault, Kind, ResultColumn, Run, Status};
 use engines::{Caps, Form, Next, Streaming, Total};
 use ledger::{OverQuota, ScanQuota};
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
@@ -36,6 +37,8 @@ struct Fetch<'a> {
     held: Vec<Bytes>,
     /// Whether they were sent before.
     cached: bool,
+    /// Of what goes out, where that is a file which somebody keeps.
+    digest: Option<Sha256>,
 }
 
 /// All of it, from the check to the last word.
@@ -61,6 +64,7 @@ pub async fn walk(
         columns: Vec::new(),
         held: Vec::new(),
         cached: false,
+        digest: (wanted.form == Form::Parquet).then(Sha256::new),
     };
     house.metrics.scans.began(&caller.actor);
     let end = tokio::select! {
@@ -179,6 +183,9 @@ impl Fetch<'_> {
         } else if let Some(gathered) = gathered {
             gathered.push(bytes.clone());
         }
+        if let Some(digest) = &mut self.digest {
+            digest.update(&bytes);
+        }
         self.room(reader).await?.send(Ok(Piece::Bytes(bytes)));
         self.sent += length;
         Ok(())
@@ -232,7 +239,11 @@ impl Fetch<'_> {
         self.sent += self.held.iter().map(|bytes| bytes.len() as u64).sum::<u64>();
         run.exec_time_ms = self.total.map(|total| total.exec_ms);
         if self.begun {
-            run.result_json = audit::result(&self.columns, self.total, self.sent, self.cached);
+            let digest = self.digest.take().filter(|_| self.total.is_some()).map(|mut digest| {
+                self.held.iter().for_each(|bytes| digest.update(bytes));
+                hex::encode(digest.finalize())
+            });
+            run.result_json = audit::result(&self.columns, self.total, self.sent, self.cached, digest);
         }
     }
 
