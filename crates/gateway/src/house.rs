@@ -73,7 +73,7 @@ impl From<String> for CannotOpen {
 impl House {
     /// Opens everything that configuration names. Nothing is listening yet.
     pub fn open(config: Config) -> Result<Arc<Self>, CannotOpen> {
-        let ledger = Ledger::open(&config.ledger.path, &config.data.join("keys")).map_err(|e| e.to_string())?;
+        let ledger = config.open_ledger().map_err(|e| e.to_string())?;
         let datasets = Datasets::load(&config).map_err(CannotOpen)?;
         let engines = Engines::new(open_sandbox(&config)?, config.engines.clone());
         Self::of(config, ledger, engines, datasets)
