@@ -290,6 +290,11 @@ pub enum Audit {
         #[arg(long)]
         json: bool,
     },
+    /// Write every entry to stdout as a line of JSON: its text as it was hashed, and both hashes
+    Export {
+        #[command(flatten)]
+        data: Data,
+    },
 }
 
 #[derive(Args)]

@@ -98,6 +98,11 @@ impl Active {
         self.lock().get(&run_id).filter(|watch| watch.is_open_to(caller)).cloned()
     }
 
+    /// Every request on its way, and whose it is.
+    pub fn running(&self) -> Vec<(RunId, String)> {
+        self.lock().values().map(|watch| (watch.run_id, watch.caller.actor.clone())).collect()
+    }
+
     pub fn len(&self) -> usize {
         self.lock().len()
     }

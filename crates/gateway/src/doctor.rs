@@ -5,7 +5,6 @@ use crate::contracts::Contracts;
 use crate::datasets::{Dataset, Datasets};
 use crate::house::{House, open_sandbox};
 use crate::planning::Mind;
-use ledger::Ledger;
 use serde::Serialize;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -115,17 +114,21 @@ fn contracts(config: &Config) -> Finding {
 
 async fn ledger(config: &Config) -> Finding {
     let check = async {
-        let ledger = Ledger::open(&config.ledger.path, &config.data.join("keys"))?;
+        let ledger = config.open_ledger()?;
         ledger.writable().await?;
         ledger.verify().await
     };
     match check.await {
         Ok(report) => match report.flaw {
-            None => finding("ledger", Verdict::Ok, "writable, audit chain whole"),
+            None => finding("ledger", Verdict::Ok, format!("{}, writable, audit chain whole", place(config))),
             Some(flaw) => finding("ledger", Verdict::Fail, format!("audit chain broken: {flaw}")),
         },
         Err(error) => finding("ledger", Verdict::Fail, error.to_string()),
     }
+}
+
+fn place(config: &Config) -> String {
+    config.ledger_home().map_or_else(|error| error.to_string(), |home| home.to_string())
 }
 
 fn port(config: &Config) -> Finding {

@@ -73,7 +73,7 @@ impl From<String> for CannotOpen {
 impl House {
     /// Opens everything that configuration names. Nothing is listening yet.
     pub fn open(config: Config) -> Result<Arc<Self>, CannotOpen> {
-        let ledger = Ledger::open(&config.ledger.path, &config.data.join("keys")).map_err(|e| e.to_string())?;
+        let ledger = config.open_ledger().map_err(|e| e.to_string())?;
         let datasets = Datasets::load(&config).map_err(CannotOpen)?;
         let most_bytes = config.scan.hot_copy_bytes;
         let hot = (most_bytes > 0).then(|| HotSettings { dir: config.data.join("hot"), most_bytes });

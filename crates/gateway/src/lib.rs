@@ -25,6 +25,7 @@ mod planning;
 mod registry;
 mod rows;
 mod serve;
+mod servers;
 mod streamed;
 pub mod tools;
 mod turns;

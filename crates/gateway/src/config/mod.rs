@@ -9,6 +9,7 @@ mod docs;
 mod error;
 mod file;
 mod given;
+mod home;
 mod settings;
 mod show;
 mod sources;

@@ -132,6 +132,11 @@ fn without_anything_the_defaults_hold() {
     audit.verbose                       false
     contracts.dir                       contracts
     ledger.path                         ledger.sqlite
+    ledger.url                          (not set)
+    ledger.url_file                     (not set)
+    ledger.ca_file                      (not set)
+    ledger.wait_seconds                 10
+    ledger.lease_seconds                15
     ledger.keep_days                    365
     ledger.head_interval_seconds        60
     limits.rows                         1000

@@ -168,9 +168,18 @@ pub enum AuditOutput {
     Both,
 }
 
+/// A file, unless an address of a database is given, or a file that holds one.
 #[derive(Debug, Clone)]
 pub struct Ledger {
     pub path: PathBuf,
+    pub url: Option<Secret>,
+    pub url_file: Option<PathBuf>,
+    /// Whom certificates of the database are checked against, instead of whom the system trusts.
+    pub ca_file: Option<PathBuf>,
+    /// How long a request waits for a database that is away.
+    pub wait: Duration,
+    /// How long a server gives no sign of life before others take it for dead.
+    pub lease: Duration,
     /// After so many days the text of a run goes; its entry in the audit chain stays.
     pub keep_days: u32,
     /// How often the head of the audit chain is signed.
@@ -216,7 +225,16 @@ impl Config {
             contracts_dir: PathBuf::new(),
             analyst: Analyst { db_path: PathBuf::new(), timeout: Duration::ZERO },
             audit: Audit { output: AuditOutput::Stdout, file: PathBuf::new(), verbose: false },
-            ledger: Ledger { path: PathBuf::new(), keep_days: 0, head_interval: Duration::ZERO },
+            ledger: Ledger {
+                path: PathBuf::new(),
+                url: None,
+                url_file: None,
+                ca_file: None,
+                wait: Duration::ZERO,
+                lease: Duration::ZERO,
+                keep_days: 0,
+                head_interval: Duration::ZERO,
+            },
             limits: Limits { rows: 0, bytes: 0, seconds: 0 },
             requests: Rate { per_second: NonZeroU32::MIN, burst: NonZeroU32::MIN },
             question_chars: 0,

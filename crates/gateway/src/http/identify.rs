@@ -14,8 +14,12 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Browsers keep one cookie of a name for all ports of a machine; several servers may run on it.
+/// Browsers keep one cookie of a name for all ports of a machine; several servers may run on it. Those that share a ledger
+/// share sessions, on whatever ports a proxy finds them.
 pub fn cookie_name(house: &House) -> String {
+    if house.ledger.is_shared() {
+        return "gatehouse_session".to_owned();
+    }
     format!("gatehouse_session_{}", house.port.get().copied().unwrap_or_default())
 }
 
@@ -28,7 +32,7 @@ impl FromRequestParts<Arc<House>> for Identified {
     async fn from_request_parts(parts: &mut Parts, house: &Arc<House>) -> Result<Self, HttpFault> {
         let request_id = parts.extensions.get::<KnownId>().map_or_else(RequestId::new, |id| id.0.clone());
         let caller = identify(house, parts, request_id).await?;
-        house.rates.admit(house, &caller.actor)?;
+        house.rates.admit(house, &caller.actor).await?;
         Ok(Self(caller))
     }
 }

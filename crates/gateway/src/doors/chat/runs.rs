@@ -24,8 +24,13 @@ pub async fn show(
     if house.active.get(&caller, run_id).is_some() {
         return Ok(Json(json!({ "run_id": run_id, "status": "running" })).into_response());
     }
-    let run = visible(&house, &caller, run_id).await?;
-    Ok(respond(&run))
+    match visible(&house, &caller, run_id).await {
+        Err(fault) if fault.kind == Kind::NotFound => {
+            let server = elsewhere(&house, &caller, run_id).await?.ok_or(fault)?;
+            Ok(Json(json!({ "run_id": run_id, "status": "running", "server": server })).into_response())
+        }
+        run => Ok(respond(&run?)),
+    }
 }
 
 /// A run as this caller may read it today: their own, or anybody's for an admin. If today's policy
@@ -41,6 +46,24 @@ pub async fn visible(house: &House, caller: &Caller, id: RunId) -> Result<Run, F
         run.assistant_message = "Policy does not show you the rows of this run any more.".to_owned();
     }
     Ok(run)
+}
+
+/// The server at which a run of this caller, or anybody's for an admin, is on its way, where it is not this one.
+async fn elsewhere(house: &House, caller: &Caller, id: RunId) -> Result<Option<String>, Fault> {
+    let found = house.ledger.running_elsewhere(id).await.map_err(Fault::from)?;
+    Ok(found.filter(|run| caller.is_admin() || run.actor == caller.actor).map(|run| run.server))
+}
+
+/// A run on record. One that another server is working on can be watched and cancelled there only.
+pub async fn ended(house: &House, caller: &Caller, id: RunId) -> Result<Run, Fault> {
+    match visible(house, caller, id).await {
+        Err(fault) if fault.kind == Kind::NotFound => {
+            let server = elsewhere(house, caller, id).await?.ok_or(fault)?;
+            let message = format!("run `{id}` is on its way at another server, `{server}`");
+            Err(Fault::new(Kind::Conflict, "run.elsewhere", message).hint("ask for the run again when it has ended"))
+        }
+        run => run,
+    }
 }
 
 fn no_run(id: RunId) -> Fault {
@@ -188,7 +211,7 @@ pub async fn cancel(
         watch.cancel.cancel();
         return Ok((StatusCode::ACCEPTED, Json(json!({ "run_id": run_id, "status": "cancelling" }))).into_response());
     }
-    let run = visible(&house, &caller, run_id).await?;
+    let run = ended(&house, &caller, run_id).await?;
     let mut fault =
         HttpFault::new(Kind::Conflict, "run.ended", format!("run `{run_id}` has ended: {}", run.status.as_str()));
     fault.fault.hint = "only a run that is on its way can be cancelled".into();

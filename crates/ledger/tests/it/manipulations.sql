@@ -2,7 +2,8 @@
 -- The ledger: entries 1 to 3 are runs of ann, 4 a reload of contracts, 5 a run of bob, 6 a stop; heads of 4 and 6.
 -- `!rehash N` makes the chain fit again from entry N on, `!heads N` keeps the first N lines of the exported file,
 -- `!head …` writes a line to it, `!restore` puts back the copy of the database that was made after entry 4,
--- `!key` takes the key away so that another is made, `!sign` signs with it, `!cut` halves the database file.
+-- `!key` takes the key away so that another is made, `!sign` signs with it, `!cut` halves the database file; `!sqlite`
+-- marks what nobody can do to a Postgres.
 
 --- change a word of an entry
 --> entry_changed: entry 2: its text does not have its hash
@@ -29,7 +30,7 @@ UPDATE audit SET hash = upper(hash) WHERE seq = 5;
 
 --- give the first entry something before it
 --> entry_changed: entry 1: it does not follow from the one before
-UPDATE audit SET prev_hash = printf('%064d', 1) WHERE seq = 1;
+UPDATE audit SET prev_hash = '0000000000000000000000000000000000000000000000000000000000000001' WHERE seq = 1;
 
 --- make an entry unreadable
 --> entry_changed: entry 4: it cannot be read
@@ -100,13 +101,14 @@ INSERT INTO audit (seq, entry_json, prev_hash, hash) SELECT 7, entry_json, prev_
 
 --- add an entry of a run once more, as if it were new
 --> run_twice: entry 7: run `RUN` has an entry before it
-INSERT INTO audit (seq, entry_json, prev_hash, hash) SELECT 7, json_set(entry_json, '$.seq', 7), '', '' FROM audit WHERE seq = 5;
+INSERT INTO audit (seq, entry_json, prev_hash, hash) SELECT 7, replace(entry_json, '{"seq":5,', '{"seq":7,'), '', '' FROM audit WHERE seq = 5;
 !rehash 7
 
 --- add an entry of a run that never was
 --> capsule_missing: entry 7: the capsule of run `RUN` is missing
 INSERT INTO audit (seq, entry_json, prev_hash, hash)
-SELECT 7, json_set(entry_json, '$.seq', 7, '$.run_id', '01a1e132-f1da-7247-bd8e-2ac6c72022c9'), '', '' FROM audit WHERE seq = 5;
+SELECT 7, replace(replace(entry_json, '{"seq":5,', '{"seq":7,'), bobs, '01a1e132-f1da-7247-bd8e-2ac6c72022c9'), '', ''
+FROM audit CROSS JOIN (SELECT run_id AS bobs FROM run_capsules WHERE actor = 'bob') AS runs WHERE seq = 5;
 !rehash 7
 
 --- add an entry that speaks of a run and names none
@@ -158,7 +160,7 @@ ALTER TABLE run_capsules ADD COLUMN note TEXT DEFAULT 'approved by the board';
 --> capsule_changed: entry 1: the capsule of run `RUN` was changed
 UPDATE run_capsules SET result_json = '{"rows":[[7]]}' WHERE actor = 'bob';
 CREATE TEMP TABLE swapped AS SELECT a.run_id, b.result_json FROM run_capsules a, run_capsules b WHERE a.actor <> b.actor;
-UPDATE run_capsules SET result_json = (SELECT result_json FROM swapped s WHERE s.run_id = run_capsules.run_id);
+UPDATE run_capsules SET result_json = (SELECT max(result_json) FROM swapped s WHERE s.run_id = run_capsules.run_id);
 
 --- swap two capsules
 --> capsule_changed: entry 3: the capsule of run `RUN` was changed
@@ -190,8 +192,8 @@ UPDATE t SET run_id = 'stray'; INSERT INTO run_capsules SELECT * FROM t;
 --- add a second capsule to a run
 --> run_twice: run `RUN` has two capsules
 CREATE TABLE copy AS SELECT * FROM run_capsules; DROP TABLE run_capsules; ALTER TABLE copy RENAME TO run_capsules;
-INSERT INTO run_capsules SELECT * FROM run_capsules WHERE actor = 'bob';
-UPDATE run_capsules SET question = 'harmless' WHERE rowid = (SELECT max(rowid) FROM run_capsules);
+CREATE TABLE more AS SELECT * FROM run_capsules WHERE actor = 'bob'; UPDATE more SET question = 'harmless';
+INSERT INTO run_capsules SELECT * FROM more;
 
 --- give a head another signature
 --> head_forged: entry 6: a head of it is not signed with this ledger's key
@@ -211,6 +213,7 @@ INSERT INTO audit_heads SELECT 99, hash, at, key, signature FROM audit_heads WHE
 
 --- make a head unreadable
 --> head_forged: a row of `audit_heads` is no signed head
+!sqlite
 CREATE TABLE copy AS SELECT * FROM audit_heads; DROP TABLE audit_heads; ALTER TABLE copy RENAME TO audit_heads;
 INSERT INTO audit_heads VALUES ('six', 1, 2, 3, 4);
 
@@ -240,4 +243,5 @@ DELETE FROM audit_heads;
 
 --- cut the file
 --> the file is damaged or is no SQLite database; hint: restore the ledger from a backup
+!sqlite
 !cut

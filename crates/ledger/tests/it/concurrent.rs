@@ -1,16 +1,20 @@
 //! Many tasks, several handles, processes that are killed: nothing acknowledged is lost.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test stops where it fails")]
-
-mod common;
-
-use common::{Place, open, run};
+use crate::place::{self, DATABASE, Place, run};
 use domain::RunId;
 use ledger::{Ledger, NewToken};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use testkit::Postgres;
+
+on_both! {
+    eight_tasks_make_one_chain,
+    handles_on_one_ledger_take_turns,
+    a_caller_that_goes_away_does_not_take_its_record_along,
+    what_was_acknowledged_survives_kill_9,
+}
 
 async fn record_many(ledger: Ledger, count: usize) {
     for i in 0..count {
@@ -18,9 +22,7 @@ async fn record_many(ledger: Ledger, count: usize) {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn eight_tasks_make_one_chain() {
-    let place = Place::new();
+async fn eight_tasks_make_one_chain(place: Place) {
     let ledger = place.open();
     let tasks: Vec<_> = (0..8).map(|_| tokio::spawn(record_many(ledger.clone(), 200))).collect();
     for task in tasks {
@@ -30,9 +32,7 @@ async fn eight_tasks_make_one_chain() {
     assert_eq!((report.flaw, report.entries, report.capsules), (None, 1600, 1600));
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn handles_on_one_file_take_turns() {
-    let place = Place::new();
+async fn handles_on_one_ledger_take_turns(place: Place) {
     let tasks: Vec<_> = (0..3).map(|_| tokio::spawn(record_many(place.open(), 100))).collect();
     for task in tasks {
         task.await.unwrap();
@@ -40,9 +40,7 @@ async fn handles_on_one_file_take_turns() {
     assert_eq!(place.open().verify().await.unwrap().capsules, 300);
 }
 
-#[tokio::test]
-async fn a_caller_that_goes_away_does_not_take_its_record_along() {
-    let place = Place::new();
+async fn a_caller_that_goes_away_does_not_take_its_record_along(place: Place) {
     let ledger = place.open();
     let run = run("ann", "never mind");
     let mut record = Box::pin(ledger.record(&run));
@@ -57,18 +55,16 @@ fn futures_poll<F: Future>(future: std::pin::Pin<&mut F>) -> std::task::Poll<F::
     future.poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
 }
 
-const ROUNDS: usize = 10;
+const ROUNDS: usize = 5;
 const PLACE: &str = "LEDGER_TEST_PLACE";
 
 /// While a process records and is killed, another creates tokens: as server and command line do.
-#[tokio::test(flavor = "multi_thread")]
-async fn what_was_acknowledged_survives_kill_9() {
-    let place = Place::new();
+async fn what_was_acknowledged_survives_kill_9(place: Place) {
     let mut acknowledged: Vec<RunId> = Vec::new();
     let cli = place.open();
     for _ in 0..ROUNDS {
         let token = NewToken { actor: "ann".into(), role: "agent".into(), claims: [].into(), expires_at: None };
-        let mut child = spawn_recorder(place.dir.path());
+        let mut child = spawn_recorder(&place);
         let (lines, token) = tokio::join!(
             tokio::task::spawn_blocking(move || {
                 let lines = kill_after(&mut child, random_below(120) + 1);
@@ -110,9 +106,12 @@ fn random_below(end: u32) -> usize {
     (u32::from_le_bytes(bytes) % end) as usize
 }
 
-fn spawn_recorder(place: &Path) -> Child {
+fn spawn_recorder(place: &Place) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "recorder", "--ignored", "--nocapture"]).env(PLACE, place);
+    command.args(["--exact", "concurrent::recorder", "--ignored", "--nocapture"]).env(PLACE, place.dir.path());
+    if let Some(database) = &place.database {
+        command.env(DATABASE, Postgres::shared().url(database));
+    }
     command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
@@ -120,7 +119,8 @@ fn spawn_recorder(place: &Path) -> Child {
 #[ignore = "the process that the test above starts and kills"]
 async fn recorder() {
     let Some(place) = std::env::var_os(PLACE) else { return };
-    let ledger = open(Path::new(&place));
+    let (dir, database) = (Path::new(&place), std::env::var(DATABASE).ok());
+    let ledger = Ledger::open(&place::home(dir, database.as_deref()), &dir.join("keys")).unwrap();
     let count = std::sync::Arc::new(AtomicU32::new(0));
     let task = |ledger: Ledger| {
         let count = count.clone();

@@ -1,22 +1,16 @@
 //! The file: opening connections to it and bringing its tables up to date.
 
-use crate::LedgerError;
+use super::SqliteConn;
+use crate::migrations::MIGRATIONS;
+use crate::{LedgerError, files};
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// `PRAGMA user_version` counts how many of these a file has had. Only ever appended to.
-const MIGRATIONS: [&str; 5] = [
-    include_str!("../migrations/001_begin.sql"),
-    include_str!("../migrations/002_owner.sql"),
-    include_str!("../migrations/003_end_user.sql"),
-    include_str!("../migrations/004_model.sql"),
-    include_str!("../migrations/005_scans.sql"),
-];
 /// "GATE": marks the file as ours, so that no other database is migrated by mistake.
 const APPLICATION_ID: i64 = 0x4741_5445;
 /// How long one process waits for another that holds the write lock.
@@ -26,7 +20,7 @@ const NO_MUTEX: OpenFlags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
 const EVIDENCE: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_URI);
 
 /// The connection that writes. Creates the file and brings it up to date; one that is not a ledger is left as it is.
-pub(crate) fn open_writer(path: &Path) -> Result<Connection, LedgerError> {
+pub(crate) fn open_writer(path: &Path) -> Result<SqliteConn, LedgerError> {
     create(path)?;
     let mut conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | NO_MUTEX)?;
     prepare(&conn)?;
@@ -40,11 +34,11 @@ pub(crate) fn open_writer(path: &Path) -> Result<Connection, LedgerError> {
     conn.pragma_update(None, "secure_delete", "ON")?;
     conn.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)?;
     migrate(&mut conn, path)?;
-    Ok(conn)
+    Ok(conn.into())
 }
 
 /// A connection that cannot write.
-pub(crate) fn open_reader(path: &Path) -> Result<Connection, LedgerError> {
+pub(crate) fn open_reader(path: &Path) -> Result<SqliteConn, LedgerError> {
     let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | NO_MUTEX)?;
     prepare(&conn)?;
     // LIKE and lower() of SQLite fold ASCII only; questions come in all languages.
@@ -53,19 +47,19 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection, LedgerError> {
         let (text, part) = (args.get::<Option<String>>(0)?, args.get::<String>(1)?);
         Ok(text.is_some_and(|text| text.to_lowercase().contains(&part)))
     })?;
-    Ok(conn)
+    Ok(conn.into())
 }
 
 /// A connection to a ledger that may lie where nothing can be written: on a disk that has become read-only, or among
 /// backups. Nothing is created, and nothing brought up to date.
-pub(crate) fn open_evidence(path: &Path) -> Result<Connection, LedgerError> {
-    let opened = open_reader(path).and_then(|conn| version(&conn, path).map(|_| conn));
+pub(crate) fn open_evidence(path: &Path) -> Result<SqliteConn, LedgerError> {
+    let opened = open_reader(path).and_then(|conn| version(&conn.0, path).map(|_| conn));
     match opened {
         // SQLite wants files beside it, to agree with those who write. Where it can't have them, nobody writes.
         Err(LedgerError::Inaccessible | LedgerError::ReadOnly) if !beside(path, "-wal").exists() => {
             let conn = Connection::open_with_flags(unchanging(path), EVIDENCE | NO_MUTEX)?;
             version(&conn, path)?;
-            Ok(conn)
+            Ok(conn.into())
         }
         other => other,
     }
@@ -92,7 +86,7 @@ fn prepare(conn: &Connection) -> Result<(), LedgerError> {
 
 fn create(path: &Path) -> Result<(), LedgerError> {
     if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty()) {
-        private_dir(dir)?;
+        files::private_dir(dir)?;
     }
     // One that exists is not even opened: closing it again would let go of the locks that SQLite
     // holds on it for other handles of this process.
@@ -109,11 +103,6 @@ fn protect(path: &Path) -> Result<(), LedgerError> {
         return Ok(());
     }
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(LedgerError::file("protect", path))
-}
-
-/// Creates a directory that only its owner may enter; one that exists is left as it is.
-pub(crate) fn private_dir(dir: &Path) -> Result<(), LedgerError> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(LedgerError::file("create", dir))
 }
 
 /// How many migrations the file has had.
@@ -136,7 +125,7 @@ fn migrate(conn: &mut Connection, path: &Path) -> Result<(), LedgerError> {
         return Ok(());
     }
     for migration in missing {
-        tx.execute_batch(migration)?;
+        tx.execute_batch(migration.sqlite)?;
     }
     tx.pragma_update(None, "application_id", APPLICATION_ID)?;
     tx.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
