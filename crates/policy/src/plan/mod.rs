@@ -14,6 +14,7 @@ mod parse;
 mod path;
 mod scope;
 mod values;
+mod window;
 
 pub use dates::{instant, trunc};
 pub use parse::{parse_plan, parse_plan_value, query_plan_json_schema};
