@@ -252,7 +252,7 @@ pub struct Plan {
 
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  gatehouse eval demo/questions.jsonl --data data\n  gatehouse eval questions.jsonl --source shop.sqlite --min-right 0.6 --min-precision 0.9\n\nA line is {\"question\", …} with what is right: \"sql\" (a query that gives the answer), \"rows\", \"refuse\": true or\n\"clarify\": true. It may name its \"dataset\" or \"db\" (a SQLite file beside the questions), a \"shape\" to count it under, and\n\"ordered\": true. Exit code 1: fewer right than `--min-right` or `--min-precision` ask for."
+    after_help = "Examples:\n  gatehouse eval demo/questions.jsonl --data data\n  gatehouse eval questions.jsonl --source shop.sqlite --min-right 0.6 --min-precision 0.9\n\nA line is {\"question\", …} with what is right: \"sql\" (a query that gives the answer), \"rows\", \"refuse\": true or\n\"clarify\": true. It may name its \"dataset\" or \"db\" (a SQLite file beside the questions), a \"shape\" to count it under, and\n\"ordered\": true. Exit code 1: fewer right than `--min-right`, `--min-precision` or\n`--min-withheld` ask for."
 )]
 pub struct Eval {
     /// JSON lines
@@ -276,6 +276,9 @@ pub struct Eval {
     /// The least share of answered questions that must be right, 0 to 1
     #[arg(long, value_name = "SHARE", default_value = "0")]
     pub min_precision: f64,
+    /// The least share of questions to refuse or to ask back on that must have been, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value = "0")]
+    pub min_withheld: f64,
     /// Everything, with the verdict on each question
     #[arg(long)]
     pub json: bool,

@@ -136,6 +136,7 @@ impl House {
         let mut schema = self.engines.describe(&dataset.source).await?;
         for (table, key) in planner::offline::inferred_keys(&schema) {
             if let Some(table) = schema.tables.iter_mut().find(|t| t.name == table) {
+                table.inferred.extend(key.columns.iter().cloned());
                 table.foreign_keys.push(key);
             }
         }

@@ -4,6 +4,7 @@
 
 mod answers;
 mod explained;
+mod latency;
 mod mutated;
 mod properties;
 mod questions;
