@@ -29,6 +29,7 @@ mod models;
 mod page;
 mod policy;
 mod query;
+mod replicas;
 mod rooms;
 mod runs;
 mod scan;
