@@ -1,8 +1,8 @@
 //! The server's end of one worker.
 
 use crate::protocol::{
-    Done, Failed, MAX_FRAME, Open, OpenEngine, Queried, Query, Request, TAG_ARROW, TAG_COLUMNS, TAG_DONE, TAG_FAILED,
-    TAG_REQUEST,
+    Change, Done, Failed, MAX_FRAME, Open, OpenEngine, Queried, Query, Request, TAG_ARROW, TAG_COLUMNS, TAG_DONE,
+    TAG_FAILED, TAG_REQUEST,
 };
 use crate::source::{Source, SourceKind};
 use crate::{fault, worker};
@@ -11,6 +11,7 @@ use domain::{Fault, Kind, ResultColumn, SourceSchema};
 use sandbox::{Death, Jail, JailLimits, Jailed, Sandbox};
 use std::io;
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,6 +33,8 @@ pub struct Room {
     pub jail: JailLimits,
     /// Of DuckDB; one is enough for small questions.
     pub threads: u32,
+    /// Whether it is to write.
+    pub writes: bool,
 }
 
 pub struct Worker {
@@ -69,7 +72,7 @@ impl Worker {
     /// `unhurried` is for one that nobody waits for.
     pub async fn start(sandbox: Arc<Sandbox>, source: &Source, room: Room, unhurried: bool) -> Result<Self, Fault> {
         let data_version = source.data_version()?;
-        let jail = Jail { read: source.paths().into_iter().map(Into::into).collect(), limits: room.jail, unhurried };
+        let jail = Jail { limits: room.jail, unhurried, ..cell(source, room.writes) };
         let jailed = tokio::task::spawn_blocking(move || sandbox.spawn(&jail, &[]))
             .await
             .map_err(|_| Fault::internal("engine.spawn"))?
@@ -99,8 +102,8 @@ impl Worker {
     }
 
     async fn open(&mut self, source: &Source, room: &Room) -> Result<(), Fault> {
-        let engine = self.engine(&source.kind).ok_or_else(|| Fault::internal("engine.paths"))?;
-        let Room { jail, threads } = *room;
+        let engine = self.engine(&source.kind, room.writes).ok_or_else(|| Fault::internal("engine.paths"))?;
+        let Room { jail, threads, .. } = *room;
         let request = Request::Open(Open { engine, memory_bytes: jail.memory_bytes, threads });
         match tokio::time::timeout(OPEN_TIMEOUT, self.ask(&request, SLACK)).await {
             Ok(Ok((Done::Opened, _))) => Ok(()),
@@ -117,12 +120,14 @@ impl Worker {
         }
     }
 
-    fn engine(&self, kind: &SourceKind) -> Option<OpenEngine> {
+    fn engine(&self, kind: &SourceKind, writes: bool) -> Option<OpenEngine> {
         Some(match kind {
             SourceKind::Files(tables) => OpenEngine::Files(
                 tables.iter().map(|t| Some((t.table.clone(), self.jailed.inside(&t.path)?))).collect::<Option<_>>()?,
             ),
             SourceKind::Sqlite(path) => OpenEngine::Sqlite(self.jailed.inside(path)?),
+            SourceKind::SqliteWritable(path) if writes => OpenEngine::SqliteWriter(self.jailed.inside(path)?),
+            SourceKind::SqliteWritable(path) => OpenEngine::SqliteLive(self.jailed.inside(path)?),
         })
     }
 
@@ -150,6 +155,15 @@ impl Worker {
         };
         match answer? {
             (Done::Queried(queried), arrow) => Ok((queried, arrow)),
+            _ => Err(unexpected().into()),
+        }
+    }
+
+    pub async fn change(&mut self, change: Change) -> Result<(Queried, u64, Bytes), Lost> {
+        let most = change.bytes.saturating_mul(2).saturating_add(SLACK);
+        self.served += 1;
+        match self.ask(&Request::Change(change), most).await? {
+            (Done::Changed(queried, affected), arrow) => Ok((queried, affected, arrow)),
             _ => Err(unexpected().into()),
         }
     }
@@ -244,6 +258,19 @@ impl Worker {
     /// Ends the worker with everything in it.
     pub fn kill(&mut self) {
         self.jailed.kill();
+    }
+}
+
+/// What a worker for this source can reach. A database that changes is reached with its directory: only there is its
+/// journal, and only with locks are its pages of one state.
+fn cell(source: &Source, writes: bool) -> Jail {
+    match &source.kind {
+        SourceKind::SqliteWritable(path) => {
+            let dir = vec![path.parent().unwrap_or(Path::new("/")).to_owned()];
+            let (read, write) = if writes { (Vec::new(), dir) } else { (dir, Vec::new()) };
+            Jail { read, write, locks: true, ..Jail::default() }
+        }
+        _ => Jail { read: source.paths().into_iter().map(Into::into).collect(), ..Jail::default() },
     }
 }
 

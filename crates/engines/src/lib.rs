@@ -4,6 +4,7 @@
 //! locked down; [`Engines`] keeps some of them warm, hands each one statement at a time, and kills
 //! the one that takes too long. The worker's own side lives in [`worker`].
 
+mod change;
 mod client;
 mod fault;
 pub mod json;
@@ -13,6 +14,7 @@ mod source;
 mod stream;
 pub mod worker;
 
+pub use change::Written;
 pub use client::run_worker;
 pub use pool::{Engines, Executed, Scanning, Settings};
 pub use protocol::{Estimate, Form};

@@ -1,5 +1,6 @@
 //! Warm workers: one per statement at a time, kept between statements, thrown away on any doubt.
 
+use crate::change::Pens;
 use crate::client::{Lost, Room, Worker};
 use crate::fault;
 use crate::protocol::{Queried, Query};
@@ -81,6 +82,8 @@ pub(crate) struct Key {
 pub(crate) enum Profile {
     Usual,
     Scan,
+    /// Writes; one at a time for each source.
+    Write,
 }
 
 /// A result, and what it took.
@@ -94,16 +97,18 @@ pub struct Executed {
 /// The only way from an approved statement to rows.
 #[derive(Clone)]
 pub struct Engines {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
-struct Shared {
+pub(crate) struct Shared {
     sandbox: Arc<Sandbox>,
-    settings: Settings,
+    pub settings: Settings,
     turns: Arc<Semaphore>,
     scan_turns: Arc<Semaphore>,
     /// Idle workers, the longest idle first.
     idle: Mutex<Vec<(Key, Worker)>>,
+    /// Who writes to a source, writes alone.
+    pub(crate) pens: Pens,
 }
 
 impl Engines {
@@ -111,7 +116,8 @@ impl Engines {
         let turns = Arc::new(Semaphore::new(settings.concurrency));
         let scan_turns = Arc::new(Semaphore::new(settings.scan.concurrency));
         let idle = Mutex::new(Vec::new());
-        Self { shared: Arc::new(Shared { sandbox: Arc::new(sandbox), settings, turns, scan_turns, idle }) }
+        let pens = Pens::default();
+        Self { shared: Arc::new(Shared { sandbox: Arc::new(sandbox), settings, turns, scan_turns, idle, pens }) }
     }
 
     /// What holds the workers on this machine.
@@ -130,8 +136,8 @@ impl Engines {
         approved: &Approved,
         turn: T,
     ) -> Result<(Executed, T), Fault> {
-        if approved.source() != source.name {
-            // It was checked against the tables of another source.
+        if approved.source() != source.name || approved.change().is_some() {
+            // It was checked against the tables of another source, or is no read.
             return Err(Fault::internal("engine.source"));
         }
         let limits = approved.limits();
@@ -168,6 +174,10 @@ impl Engines {
     pub async fn describe(&self, source: &Source) -> Result<SourceSchema, Fault> {
         let (_turn, mut worker) = self.nobodys(source).await?;
         let mut schema = worker.look(async |w| w.describe().await).await?;
+        if source.is_writable() {
+            // A count would be of a moment ago; it is not kept beside tables that are.
+            schema.tables.iter_mut().for_each(|table| table.row_count = None);
+        }
         schema.source.clone_from(&source.name);
         schema.data_version.clone_from(&worker.get()?.data_version);
         Ok(schema)
@@ -193,7 +203,7 @@ impl Engines {
 
     async fn turn(&self, profile: Profile) -> Result<OwnedSemaphorePermit, Fault> {
         let turns = match profile {
-            Profile::Usual => self.shared.turns.clone(),
+            Profile::Usual | Profile::Write => self.shared.turns.clone(),
             Profile::Scan => self.shared.scan_turns.clone(),
         };
         match tokio::time::timeout(self.shared.settings.queue, turns.acquire_owned()).await {
@@ -207,7 +217,9 @@ impl Engines {
         while let Some(mut worker) = self.take_idle(key) {
             // One that opened an older state of the data would read a mixture of both; one that died
             // while nobody used it should cost nobody a request.
-            if worker.data_version == data_version && worker.is_alive() {
+            let current = source.is_writable() || worker.data_version == data_version;
+            if current && worker.is_alive() {
+                worker.data_version = data_version;
                 return Ok(worker);
             }
             bury(worker);
@@ -218,8 +230,11 @@ impl Engines {
     async fn start(&self, source: &Source, profile: Profile, unhurried: bool) -> Result<Worker, Fault> {
         let settings = &self.shared.settings;
         let room = match profile {
-            Profile::Usual => Room { jail: settings.jail, threads: 1 },
-            Profile::Scan => Room { jail: settings.scan.jail, threads: threads(settings.scan.jail.cpus) },
+            Profile::Usual => Room { jail: settings.jail, threads: 1, writes: false },
+            Profile::Write => Room { jail: settings.jail, threads: 1, writes: true },
+            Profile::Scan => {
+                Room { jail: settings.scan.jail, threads: threads(settings.scan.jail.cpus), writes: false }
+            }
         };
         Worker::start(self.shared.sandbox.clone(), source, room, unhurried).await
     }

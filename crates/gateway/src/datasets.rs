@@ -17,8 +17,6 @@ pub struct Dataset {
     /// Questions to begin with.
     pub prompts: Vec<String>,
     pub source: Source,
-    /// Whether Records may write to it.
-    pub writable: bool,
 }
 
 #[derive(Debug, Default)]
@@ -52,6 +50,9 @@ struct Entry {
     #[serde(default)]
     prompts: Vec<String>,
     files: Vec<EntryFile>,
+    /// Whether Records may write to it; for a SQLite file.
+    #[serde(default)]
+    writable: bool,
 }
 
 #[derive(Deserialize)]
@@ -66,7 +67,7 @@ impl Dataset {
     /// A source that says nothing about itself.
     fn of(source: Source) -> Self {
         let name = source.name.clone();
-        Self { id: name.clone(), name, description: String::new(), prompts: Vec::new(), source, writable: false }
+        Self { id: name.clone(), name, description: String::new(), prompts: Vec::new(), source }
     }
 }
 
@@ -157,7 +158,11 @@ fn read_registry(dir: &Path) -> Result<Vec<Entry>, String> {
 impl Entry {
     fn into_dataset(self, dir: &Path) -> Result<Dataset, String> {
         let kind = match self.files.as_slice() {
-            [only] if only.table.is_none() && is_sqlite(&only.path) => SourceKind::Sqlite(dir.join(&only.path)),
+            [only] if only.table.is_none() && is_sqlite(&only.path) => match self.writable {
+                true => SourceKind::SqliteWritable(dir.join(&only.path)),
+                false => SourceKind::Sqlite(dir.join(&only.path)),
+            },
+            _ if self.writable => return Err(format!("dataset `{}`: only a SQLite file can be `writable`", self.id)),
             files => SourceKind::Files(
                 files
                     .iter()
@@ -172,14 +177,7 @@ impl Entry {
             ),
         };
         let source = Source { name: self.id.clone(), kind };
-        Ok(Dataset {
-            id: self.id,
-            name: self.name,
-            description: self.description,
-            prompts: self.prompts,
-            source,
-            writable: false,
-        })
+        Ok(Dataset { id: self.id, name: self.name, description: self.description, prompts: self.prompts, source })
     }
 }
 
@@ -190,7 +188,6 @@ fn from_config(config: &SourceConfig) -> Dataset {
         description: config.description.clone(),
         prompts: config.prompts.clone(),
         source: config.source.clone(),
-        writable: config.writable,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::House;
 use crate::connections::Connections;
-use crate::doors::analyst;
+use crate::doors::{analyst, records};
 use crate::house::{CannotOpen, keep_house};
 use crate::http::router::router;
 use axum_server::Handle;
@@ -32,6 +32,7 @@ pub async fn serve(house: Arc<House>) -> Result<Serving, CannotOpen> {
     house.planning.check()?;
     analyst::examine(&house).await?;
     house.ledger.abandon_scans().await.map_err(|e| e.to_string())?;
+    records::examine(&house).await?;
     house.audit_lines.reopen();
     let listener = bind(house.config.server.listen)?;
     let address = listener.local_addr().map_err(|e| e.to_string())?;

@@ -6,6 +6,7 @@
 
 mod audit;
 mod capsule;
+mod changes;
 mod error;
 mod fields;
 mod keys;
@@ -21,6 +22,7 @@ mod tokens;
 mod writer;
 
 pub use audit::{AuditEntry, AuditEvent, AuditState, ChainReport, Flaw, FlawKind, SignedHead};
+pub use changes::Begun;
 pub use error::LedgerError;
 pub use runs::{Cursor, RunFilter, RunPage};
 pub use scans::{OverQuota, QuotaKind, ScanQuota};
@@ -29,7 +31,7 @@ pub use sign_ins::Identity;
 pub use tokens::{NewToken, TokenInfo};
 
 use capsule::Capsule;
-use domain::{Caller, Run, RunId, ThreadId, Turn};
+use domain::{Caller, QueryMode, Run, RunId, ThreadId, Turn};
 use jiff::{SignedDuration, Timestamp};
 use keys::AuditKey;
 use readers::Readers;
@@ -80,11 +82,24 @@ impl Ledger {
             }
             false => seal(run)?,
         };
+        let change = (run.query_mode == Some(QueryMode::Change)).then_some(run.run_id);
         self.write(move |conn| {
             capsule.insert(conn)?;
-            audit::append(conn, &event).map(drop)
+            audit::append(conn, &event)?;
+            change.map_or(Ok(()), |run| changes::end(conn, run))
         })
         .await
+    }
+
+    /// Before a change is made: durable, so that a start after a crash knows what to look for.
+    pub async fn begin_change(&self, run: &Run, caller: &Caller) -> Result<(), LedgerError> {
+        let begun = Begun { run: run.clone(), claims: caller.claims.clone() };
+        self.write(move |conn| changes::begin(conn, &begun)).await
+    }
+
+    /// Changes that began and whose end is not on record.
+    pub async fn changes_left(&self) -> Result<Vec<Begun>, LedgerError> {
+        self.read(changes::left).await
     }
 
     /// Before a scan: sets aside up to `bytes` of its actor's quota, durably, or says what is used up. What is granted

@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// `PRAGMA user_version` counts how many of these a file has had. Only ever appended to.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("../migrations/001_begin.sql"),
     include_str!("../migrations/002_owner.sql"),
     include_str!("../migrations/003_end_user.sql"),
     include_str!("../migrations/004_model.sql"),
     include_str!("../migrations/005_scans.sql"),
+    include_str!("../migrations/006_changes.sql"),
 ];
 /// "GATE": marks the file as ours, so that no other database is migrated by mistake.
 const APPLICATION_ID: i64 = 0x4741_5445;

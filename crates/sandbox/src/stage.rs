@@ -127,5 +127,6 @@ fn lock(spec: &Spec) -> Result<(), Failure> {
     if spec.tier != Tier::Container || spec.landlock_abi > 0 {
         filesystem::restrict(spec).map_err(|e| Failure::setup("landlock", e))?;
     }
-    syscalls::restrict(syscalls::Profile::Worker).map_err(|e| Failure::setup("seccomp", e))
+    let profile = if spec.locks { syscalls::Profile::Live } else { syscalls::Profile::Worker };
+    syscalls::restrict(profile).map_err(|e| Failure::setup("seccomp", e))
 }

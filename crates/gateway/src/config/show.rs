@@ -29,6 +29,7 @@ impl Shown {
     pub(super) fn source(source: &SourceConfig, origin: &Origin) -> Self {
         let kind = match source.source.kind {
             SourceKind::Sqlite(_) => "sqlite",
+            SourceKind::SqliteWritable(_) => "sqlite, writable",
             SourceKind::Files(_) => "files",
         };
         let files: Vec<String> = source.source.paths().iter().map(|path| path.display().to_string()).collect();

@@ -17,8 +17,6 @@ pub struct SourceConfig {
     pub description: String,
     /// Questions to suggest.
     pub prompts: Vec<String>,
-    /// Whether Records may write to it.
-    pub writable: bool,
 }
 
 /// The keys of a source, their meaning, and for which kind they are.
@@ -64,17 +62,12 @@ impl Section<'_> {
         let name = self.read(table, "name", text);
         let description = self.read(table, "description", text);
         let prompts = self.read(table, "prompts", Given::list);
-        let writable = self.read(table, "writable", Given::switch);
-        if table.get("kind").and_then(Value::as_str) == Some("files") {
-            self.refuse(table, "writable", "sqlite");
-        }
         let kind = self.kind(table)?;
         Some(SourceConfig {
             source: Source { name: self.id.to_owned(), kind },
             name: name.unwrap_or_else(|| self.id.to_owned()),
             description: description.unwrap_or_default(),
             prompts: prompts.unwrap_or_default(),
-            writable: writable.unwrap_or_default(),
         })
     }
 
@@ -88,10 +81,15 @@ impl Section<'_> {
                 self.refuse(table, "tables", "files");
                 self.require(table, "path");
                 let data = self.data;
-                self.read(table, "path", |given| given.path(data)).map(SourceKind::Sqlite)
+                let path = self.read(table, "path", |given| given.path(data));
+                match self.read(table, "writable", Given::switch) {
+                    Some(true) => path.map(SourceKind::SqliteWritable),
+                    _ => path.map(SourceKind::Sqlite),
+                }
             }
             Some("files") => {
                 self.refuse(table, "path", "sqlite");
+                self.refuse(table, "writable", "sqlite");
                 self.require(table, "tables");
                 self.tables(table.get("tables")?).map(SourceKind::Files)
             }

@@ -7,7 +7,7 @@ mod lists;
 #[cfg(test)]
 mod never;
 
-use lists::{ALWAYS, FCNTL, PRCTL};
+use lists::{ALWAYS, FCNTL, LOCKS, PRCTL};
 use seccompiler::{
     BpfProgram, Error, SeccompAction, SeccompCmpArgLen as Len, SeccompCmpOp as Op, SeccompCondition as Condition,
     SeccompFilter, SeccompRule as Rule,
@@ -21,20 +21,21 @@ type Rules = BTreeMap<i64, Vec<Rule>>;
 pub(super) enum Profile {
     /// Reads its files, computes, answers on its pipes. No sockets, no new processes, no exec.
     Worker,
+    /// The same over data that changes: it locks what it reads or writes.
+    Live,
 }
 
 /// For this thread and all that it will start.
 pub(super) fn restrict(profile: Profile) -> Result<(), String> {
-    let Profile::Worker = profile;
-    let filters = worker().map_err(|e| e.to_string())?;
+    let filters = worker(profile).map_err(|e| e.to_string())?;
     for filter in &filters {
         seccompiler::apply_filter(filter).map_err(|e| e.to_string())?;
     }
     Ok(())
 }
 
-fn worker() -> Result<[BpfProgram; 2], Error> {
-    let allowed = filter(rules()?, SeccompAction::Errno(libc::EPERM as u32), SeccompAction::Allow)?;
+fn worker(profile: Profile) -> Result<[BpfProgram; 2], Error> {
+    let allowed = filter(rules(profile)?, SeccompAction::Errno(libc::EPERM as u32), SeccompAction::Allow)?;
 
     // The flags of clone3 are behind a pointer, where no filter can look. ENOSYS makes libc fall
     // back to clone. Of two filters the stricter answer counts, so the list may name it as allowed.
@@ -45,7 +46,7 @@ fn worker() -> Result<[BpfProgram; 2], Error> {
 
 /// What a worker may call, and with which arguments.
 #[allow(clippy::unnecessary_cast, reason = "the type of `TCGETS` differs between C libraries")]
-fn rules() -> Result<Rules, Error> {
+fn rules(profile: Profile) -> Result<Rules, Error> {
     let mut rules: Rules = ALWAYS.iter().map(|call| (*call, Vec::new())).collect();
     rules.insert(libc::SYS_clone, vec![threads_only()?]);
     rules.insert(libc::SYS_mmap, vec![never_executable()?]);
@@ -53,7 +54,8 @@ fn rules() -> Result<Rules, Error> {
     rules.insert(libc::SYS_tgkill, vec![rule(0, Op::Eq, u64::from(std::process::id()))?]);
     rules.insert(libc::SYS_prlimit64, vec![reads_own_limits()?]);
     rules.insert(libc::SYS_ioctl, vec![rule(1, Op::Eq, libc::TCGETS as u64)?]);
-    rules.insert(libc::SYS_fcntl, one_of(1, FCNTL)?);
+    let locks = if matches!(profile, Profile::Live) { LOCKS } else { &[] };
+    rules.insert(libc::SYS_fcntl, one_of(1, &[FCNTL, locks].concat())?);
     rules.insert(libc::SYS_prctl, one_of(0, PRCTL)?);
     Ok(rules)
 }

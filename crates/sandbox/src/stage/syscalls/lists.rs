@@ -49,5 +49,8 @@ pub(super) const ALWAYS: &[c_long] = &[
 /// stall whoever keeps the data up to date. Not F_SETOWN, which sends signals.
 pub(super) const FCNTL: &[c_int] = &[F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD, F_DUPFD_CLOEXEC, F_GETLK];
 
+/// What SQLite adds over a database that others write: locks that it waits for in vain, and not for ever.
+pub(super) const LOCKS: &[c_int] = &[F_SETLK];
+
 /// Options of prctl: names of threads and of anonymous memory.
 pub(super) const PRCTL: &[c_int] = &[PR_SET_NAME, PR_GET_NAME, PR_SET_VMA];
