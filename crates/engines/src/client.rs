@@ -1,8 +1,8 @@
 //! The server's end of one worker.
 
 use crate::protocol::{
-    CopyOut, Done, Failed, MAX_FRAME, Open, OpenEngine, OpenTable, Queried, Query, Request, TAG_ARROW, TAG_COLUMNS,
-    TAG_DONE, TAG_FAILED, TAG_REQUEST,
+    Change, CopyOut, Done, Failed, MAX_FRAME, Open, OpenEngine, OpenTable, Queried, Query, Request, TAG_ARROW,
+    TAG_COLUMNS, TAG_DONE, TAG_FAILED, TAG_REQUEST,
 };
 use crate::source::{FileTable, Source, SourceKind};
 use crate::{fault, worker};
@@ -12,7 +12,7 @@ use sandbox::{Death, Jail, JailLimits, Jailed, Sandbox};
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -34,6 +34,8 @@ pub struct Room {
     pub jail: JailLimits,
     /// Of DuckDB; one is enough for small questions.
     pub threads: u32,
+    /// Whether it is to write.
+    pub writes: bool,
 }
 
 pub struct Worker {
@@ -80,8 +82,8 @@ impl Worker {
         unhurried: bool,
     ) -> Result<Self, Fault> {
         let data_version = source.data_version()?;
-        let read = source.paths().into_iter().chain(copies.values().map(PathBuf::as_path)).map(Into::into).collect();
-        let jail = Jail { read, limits: room.jail, unhurried, locks: false };
+        let mut jail = Jail { limits: room.jail, unhurried, ..cell(source, room.writes) };
+        jail.read.extend(copies.values().cloned());
         let mut worker = Self::spawn(sandbox, jail, data_version).await?;
         worker.open(source, copies, &room).await?;
         if unhurried {
@@ -99,7 +101,8 @@ impl Worker {
         into: &mut tokio::fs::File,
     ) -> Result<(), Fault> {
         // Its engine locks the copy that it makes. No statement of a caller runs in there.
-        let jail = Jail { read: vec![table.path.clone()], limits: room.jail, unhurried: true, locks: true };
+        let read = vec![table.path.clone()];
+        let jail = Jail { read, limits: room.jail, unhurried: true, locks: true, ..Jail::default() };
         let mut worker = Self::spawn(sandbox, jail, String::new()).await?;
         let path = worker.jailed.inside(&table.path).ok_or_else(|| Fault::internal("engine.paths"))?;
         let to = worker.jailed.tmp().join("copy.duckdb");
@@ -153,8 +156,8 @@ impl Worker {
     }
 
     async fn open(&mut self, source: &Source, copies: &Copies, room: &Room) -> Result<(), Fault> {
-        let engine = self.engine(&source.kind, copies).ok_or_else(|| Fault::internal("engine.paths"))?;
-        let Room { jail, threads } = *room;
+        let engine = self.engine(&source.kind, copies, room.writes).ok_or_else(|| Fault::internal("engine.paths"))?;
+        let Room { jail, threads, .. } = *room;
         let request = Request::Open(Open { engine, memory_bytes: jail.memory_bytes, threads });
         match tokio::time::timeout(OPEN_TIMEOUT, self.ask(&request, SLACK)).await {
             Ok(Ok((Done::Opened, _))) => Ok(()),
@@ -171,7 +174,7 @@ impl Worker {
         }
     }
 
-    fn engine(&self, kind: &SourceKind, copies: &Copies) -> Option<OpenEngine> {
+    fn engine(&self, kind: &SourceKind, copies: &Copies, writes: bool) -> Option<OpenEngine> {
         let open = |table: &FileTable| {
             let copy = copies.get(&table.table).and_then(|copy| self.jailed.inside(copy));
             Some(OpenTable { name: table.table.clone(), path: self.jailed.inside(&table.path)?, copy })
@@ -179,6 +182,8 @@ impl Worker {
         Some(match kind {
             SourceKind::Files(tables) => OpenEngine::Files(tables.iter().map(open).collect::<Option<_>>()?),
             SourceKind::Sqlite(path) => OpenEngine::Sqlite(self.jailed.inside(path)?),
+            SourceKind::SqliteWritable(path) if writes => OpenEngine::SqliteWriter(self.jailed.inside(path)?),
+            SourceKind::SqliteWritable(path) => OpenEngine::SqliteLive(self.jailed.inside(path)?),
             // No worker reads it.
             SourceKind::Postgres(_) => return None,
         })
@@ -208,6 +213,15 @@ impl Worker {
         };
         match answer? {
             (Done::Queried(queried), arrow) => Ok((queried, arrow)),
+            _ => Err(unexpected().into()),
+        }
+    }
+
+    pub async fn change(&mut self, change: Change) -> Result<(Queried, u64, Bytes), Lost> {
+        let most = change.bytes.saturating_mul(2).saturating_add(SLACK);
+        self.served += 1;
+        match self.ask(&Request::Change(change), most).await? {
+            (Done::Changed(queried, affected), arrow) => Ok((queried, affected, arrow)),
             _ => Err(unexpected().into()),
         }
     }
@@ -306,6 +320,19 @@ impl Worker {
     /// Ends the worker with everything in it.
     pub fn kill(&mut self) {
         self.jailed.kill();
+    }
+}
+
+/// What a worker for this source can reach. A database that changes is reached with its directory: only there is its
+/// journal, and only with locks are its pages of one state.
+fn cell(source: &Source, writes: bool) -> Jail {
+    match &source.kind {
+        SourceKind::SqliteWritable(path) => {
+            let dir = vec![path.parent().unwrap_or(Path::new("/")).to_owned()];
+            let (read, write) = if writes { (Vec::new(), dir) } else { (dir, Vec::new()) };
+            Jail { read, write, locks: true, ..Jail::default() }
+        }
+        _ => Jail { read: source.paths().into_iter().map(Into::into).collect(), ..Jail::default() },
     }
 }
 

@@ -5,6 +5,7 @@
 //! the one that takes too long. The worker's own side lives in [`worker`]. Databases on other
 //! machines are asked there (`remote`), and a statement that takes too long is cancelled there.
 
+mod change;
 mod client;
 mod fault;
 mod hot;
@@ -17,6 +18,7 @@ mod source;
 mod stream;
 pub mod worker;
 
+pub use change::Written;
 pub use client::run_worker;
 pub use hot::HotSettings;
 pub use pool::{Engines, Executed, Scanning, Settings};

@@ -1,5 +1,6 @@
 //! Warm workers: one per statement at a time, kept between statements, thrown away on any doubt.
 
+use crate::change::Pens;
 use crate::client::{Copies, Lost, Room, Worker};
 use crate::fault;
 use crate::hot::{HotCopies, HotSettings};
@@ -87,6 +88,8 @@ pub(crate) struct Key {
 pub(crate) enum Profile {
     Usual,
     Scan,
+    /// Writes; one at a time for each source.
+    Write,
 }
 
 /// A result, and what it took.
@@ -100,28 +103,30 @@ pub struct Executed {
 /// The only way from an approved statement to rows.
 #[derive(Clone)]
 pub struct Engines {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
-struct Shared {
+pub(crate) struct Shared {
     sandbox: Arc<Sandbox>,
-    settings: Settings,
+    pub settings: Settings,
     turns: Arc<Semaphore>,
     scan_turns: Arc<Semaphore>,
     /// Idle workers, the longest idle first.
     idle: Mutex<Vec<(Key, Worker)>>,
     hot: Option<HotCopies>,
     remotes: Remotes,
+    /// Who writes to a source, writes alone.
+    pub(crate) pens: Pens,
 }
 
 impl Engines {
     pub fn new(sandbox: Sandbox, settings: Settings) -> Self {
         let turns = Arc::new(Semaphore::new(settings.concurrency));
         let scan_turns = Arc::new(Semaphore::new(settings.scan.concurrency));
-        let (idle, remotes) = (Mutex::default(), Remotes::default());
+        let (idle, remotes, pens) = (Mutex::default(), Remotes::default(), Pens::default());
         let hot = settings.hot.clone().map(HotCopies::new);
         let sandbox = Arc::new(sandbox);
-        Self { shared: Arc::new(Shared { sandbox, settings, turns, scan_turns, idle, hot, remotes }) }
+        Self { shared: Arc::new(Shared { sandbox, settings, turns, scan_turns, idle, hot, remotes, pens }) }
     }
 
     /// What holds the workers on this machine.
@@ -141,8 +146,8 @@ impl Engines {
         approved: &Approved,
         turn: T,
     ) -> Result<(Executed, T), Fault> {
-        if approved.source() != source.name {
-            // It was checked against the tables of another source.
+        if approved.source() != source.name || approved.change().is_some() {
+            // It was checked against the tables of another source, or is no read.
             return Err(Fault::internal("engine.source"));
         }
         let limits = approved.limits();
@@ -198,6 +203,10 @@ impl Engines {
                 SourceSchema { data_version: worker.get()?.data_version.clone(), ..schema }
             }
         };
+        if source.is_writable() {
+            // A count would be of a moment ago; it is not kept beside tables that are.
+            schema.tables.iter_mut().for_each(|table| table.row_count = None);
+        }
         schema.source.clone_from(&source.name);
         Ok(schema)
     }
@@ -225,7 +234,7 @@ impl Engines {
 
     async fn turn(&self, profile: Profile) -> Result<OwnedSemaphorePermit, Fault> {
         let turns = match profile {
-            Profile::Usual => self.shared.turns.clone(),
+            Profile::Usual | Profile::Write => self.shared.turns.clone(),
             Profile::Scan => self.shared.scan_turns.clone(),
         };
         match tokio::time::timeout(self.shared.settings.queue, turns.acquire_owned()).await {
@@ -239,7 +248,9 @@ impl Engines {
         while let Some(mut worker) = self.take_idle(key) {
             // One that opened an older state of the data would read a mixture of both; one that died
             // while nobody used it should cost nobody a request.
-            if worker.data_version == data_version && worker.is_alive() {
+            let current = source.is_writable() || worker.data_version == data_version;
+            if current && worker.is_alive() {
+                worker.data_version = data_version;
                 return Ok(worker);
             }
             bury(worker);
@@ -255,8 +266,11 @@ impl Engines {
     fn room(&self, profile: Profile) -> Room {
         let settings = &self.shared.settings;
         match profile {
-            Profile::Usual => Room { jail: settings.jail, threads: 1 },
-            Profile::Scan => Room { jail: settings.scan.jail, threads: threads(settings.scan.jail.cpus) },
+            Profile::Usual => Room { jail: settings.jail, threads: 1, writes: false },
+            Profile::Write => Room { jail: settings.jail, threads: 1, writes: true },
+            Profile::Scan => {
+                Room { jail: settings.scan.jail, threads: threads(settings.scan.jail.cpus), writes: false }
+            }
         }
     }
 

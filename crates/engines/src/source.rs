@@ -19,7 +19,10 @@ pub struct Source {
 pub enum SourceKind {
     /// CSV, Parquet and JSON files, one table each.
     Files(Vec<FileTable>),
+    /// A database that nobody changes while it is read.
     Sqlite(PathBuf),
+    /// A database that Records writes to. It has a directory to itself, since its journal stands beside it.
+    SqliteWritable(PathBuf),
     Postgres(Box<PostgresSource>),
 }
 
@@ -99,15 +102,28 @@ impl Source {
     pub fn paths(&self) -> Vec<&Path> {
         match &self.kind {
             SourceKind::Files(tables) => tables.iter().map(|t| t.path.as_path()).collect(),
-            SourceKind::Sqlite(path) => vec![path],
+            SourceKind::Sqlite(path) | SourceKind::SqliteWritable(path) => vec![path],
             SourceKind::Postgres(_) => Vec::new(),
+        }
+    }
+
+    /// Whether changes may be made to it, where contracts allow them.
+    pub fn is_writable(&self) -> bool {
+        matches!(self.kind, SourceKind::SqliteWritable(_))
+    }
+
+    /// Changes whenever its tables may have changed, other than in their rows.
+    pub fn schema_version(&self) -> Result<String, Fault> {
+        match &self.kind {
+            SourceKind::SqliteWritable(path) => schema_cookie(path).map_err(|e| self.unreadable(path, &e)),
+            _ => self.data_version(),
         }
     }
 
     /// Whether it is on another machine, and no worker reads it.
     pub fn is_remote(&self) -> bool {
         match self.kind {
-            SourceKind::Files(_) | SourceKind::Sqlite(_) => false,
+            SourceKind::Files(_) | SourceKind::Sqlite(_) | SourceKind::SqliteWritable(_) => false,
             SourceKind::Postgres(_) => true,
         }
     }
@@ -155,6 +171,16 @@ impl Source {
         )
         .hint("see the server's log, or run `gatehouse doctor`")
     }
+}
+
+/// Where SQLite counts the changes of a database's schema, in its file format.
+const SCHEMA_COOKIE: u64 = 40;
+
+fn schema_cookie(path: &Path) -> io::Result<String> {
+    let mut cookie = [0; 4];
+    let file = std::fs::File::open(path)?;
+    std::os::unix::fs::FileExt::read_exact_at(&file, &mut cookie, SCHEMA_COOKIE)?;
+    Ok(format!("{}\0{}", path.display(), u32::from_be_bytes(cookie)))
 }
 
 /// Size and time of change: what tells one state of a file from another.

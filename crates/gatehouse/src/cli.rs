@@ -46,6 +46,8 @@ pub enum Command {
     /// The audit chain
     #[command(subcommand)]
     Audit(Audit),
+    /// What today's planner and contracts would make of runs on record
+    Replay(Replay),
     /// Check everything that the server stands on
     Doctor(Doctor),
     /// The settings in force
@@ -89,6 +91,24 @@ pub struct Serve {
     /// Which planner turns questions into plans
     #[arg(long, value_name = "NAME")]
     pub planner: Option<String>,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  gatehouse replay 019a…\n  gatehouse replay 019a… 019b… --against new-contracts --json\n\nNothing is executed. Exit code 1 says that something differs."
+)]
+pub struct Replay {
+    #[command(flatten)]
+    pub data: Data,
+    /// Runs by their id
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// Decide by these contracts instead of those in force
+    #[arg(long, value_name = "CONTRACT_DIR")]
+    pub against: Option<PathBuf>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Args)]
@@ -326,6 +346,8 @@ pub enum Config {
 pub enum Schema {
     /// Of a contract
     Contract,
+    /// Of a plan of Records
+    ChangePlan,
     /// Of a QueryPlan
     QueryPlan,
 }

@@ -50,6 +50,9 @@ struct Entry {
     #[serde(default)]
     prompts: Vec<String>,
     files: Vec<EntryFile>,
+    /// Whether Records may write to it; for a SQLite file.
+    #[serde(default)]
+    writable: bool,
 }
 
 #[derive(Deserialize)]
@@ -158,7 +161,11 @@ fn read_registry(dir: &Path) -> Result<Vec<Entry>, String> {
 impl Entry {
     fn into_dataset(self, dir: &Path) -> Result<Dataset, String> {
         let kind = match self.files.as_slice() {
-            [only] if only.table.is_none() && is_sqlite(&only.path) => SourceKind::Sqlite(dir.join(&only.path)),
+            [only] if only.table.is_none() && is_sqlite(&only.path) => match self.writable {
+                true => SourceKind::SqliteWritable(dir.join(&only.path)),
+                false => SourceKind::Sqlite(dir.join(&only.path)),
+            },
+            _ if self.writable => return Err(format!("dataset `{}`: only a SQLite file can be `writable`", self.id)),
             files => SourceKind::Files(
                 files
                     .iter()

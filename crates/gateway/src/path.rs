@@ -1,7 +1,7 @@
 //! The one path.
 //!
 //! ```text
-//! identify ─► plan ─► check ─► run ─► record ─► reply
+//! identify ─► plan ─► check ─► (note) ─► run ─► record ─► reply
 //! ```
 //!
 //! Every request of every door walks it, in this order. A door translates: its wire format into an
@@ -18,7 +18,8 @@ use crate::planning::{MOST_VALUES, Mind, Planned};
 use crate::turns::Turn;
 use crate::{answer, nothing, rows};
 use domain::{
-    Ask, Caller, Clarification, Door, Fault, Limits, Outcome, Proposal, Purpose, Rows, Run, Status, Timings, Wish,
+    Ask, Caller, Changed, Clarification, Door, Fault, Kind, Limits, Outcome, Proposal, Purpose, Rows, Run, Status,
+    Timings, Wish,
 };
 use engines::Executed;
 use futures_util::FutureExt;
@@ -41,6 +42,8 @@ pub struct Reply {
     pub rows: Option<Rows>,
     /// Whether personal fields may be among what was read.
     pub personal: bool,
+    /// Rows that were written, where it was a change.
+    pub affected: Option<u64>,
 }
 
 /// A request on its way.
@@ -102,7 +105,7 @@ impl House {
         let end = tokio::select! {
             biased;
             // Dropping the steps kills the worker that they hold.
-            () = watch.cancel.cancelled() => Ok(None),
+            () = watch.cancelled() => Ok(None),
             end = self.steps(caller, ask, watch, &mut run) => end.map(Some),
         };
         let (mut why, mut turn, mut personal) = (None, None, false);
@@ -141,6 +144,11 @@ impl House {
         watch.enter(Stage::Validating);
         let approved = self.check(caller, &proposal, run).await?;
         watch.enter(Stage::Executing);
+        if approved.change().is_some() {
+            let (changed, turn) = self.make_change(caller, &approved, watch, run).await?;
+            let personal = approved.is_personal();
+            return Ok(Done { outcome: Outcome::Changed(changed), why_nothing: None, turn: Some(turn), personal });
+        }
         let (Executed { rows, .. }, turn) = self.execute(&approved, run).await?;
         let (mut turn, mut why_nothing) = (Some(turn), None);
         if let (Wish::Question { .. }, Proposal::Query { plan, .. }) = (&ask.wish, &proposal)
@@ -157,9 +165,15 @@ impl House {
     pub(crate) async fn propose(self: &Arc<Self>, caller: &Caller, ask: &Ask, run: &mut Run) -> Result<Proposal, Stop> {
         let proposal = match &ask.wish {
             Wish::Proposal(proposal) => proposal.clone(),
-            Wish::Question { text, history } => {
+            Wish::Question { .. } | Wish::Instruction { .. } => {
                 let start = Instant::now();
-                let planned = self.plan_question(caller, ask.door, &ask.source, text, history).await;
+                let planned = match &ask.wish {
+                    Wish::Instruction { text, hints } => self.plan_instruction(caller, text, hints).await,
+                    Wish::Question { text, history } => {
+                        self.plan_question(caller, ask.door, &ask.source, text, history).await
+                    }
+                    Wish::Proposal(_) => Err(Fault::internal("path.wish")),
+                };
                 run.timings.plan_ms = milliseconds(start);
                 run.planner = Some(self.planning.name().to_owned());
                 run.cost_usd = Some(0.0);
@@ -172,12 +186,15 @@ impl House {
                 }
             }
         };
+        // An instruction does not say where; its plan does.
+        proposal.source().clone_into(&mut run.dataset_id);
         run.query_mode = Some(proposal.mode());
         run.proposal_hash = Some(proposal.hash());
         match &proposal {
             Proposal::Query { plan, .. } => run.plan_json = serde_json::to_value(plan).ok(),
             Proposal::Sql { text, .. } => run.sql_text = Some(text.clone()),
             Proposal::Scan { scan, .. } => run.plan_json = serde_json::to_value(scan).ok(),
+            Proposal::Change { plan, .. } => run.plan_json = serde_json::to_value(plan).ok(),
         }
         Ok(proposal)
     }
@@ -199,6 +216,11 @@ impl House {
         };
         run.timings.check_ms = milliseconds(start);
         let approved = approved?;
+        if approved.change().is_some() && !dataset.source.is_writable() {
+            let message = format!("the source of `{}` is only read", run.dataset_id);
+            return Err(Fault::new(Kind::Forbidden, "source.read_only", message)
+                .hint("whoever runs this server may mark it as `writable`"));
+        }
         run.compiled_sql = Some(approved.sql().to_owned());
         run.params = approved.params().to_vec();
         run.contracts = approved.contracts().to_vec();
@@ -240,7 +262,7 @@ impl House {
     }
 
     /// Record: required before the reply. A run that cannot be recorded did not happen for the caller.
-    async fn record(&self, run: &Run) -> Result<(), Fault> {
+    pub(crate) async fn record(&self, run: &Run) -> Result<(), Fault> {
         self.metrics.ran(run);
         if run.purpose == Purpose::Answer {
             log(run);
@@ -267,7 +289,7 @@ pub(crate) fn begin(caller: &Caller, ask: &Ask, watch: &Watch, policy_fingerprin
         dataset_id: ask.source.clone(),
         dataset_version_hash: None,
         question: match &ask.wish {
-            Wish::Question { text, .. } => Some(text.clone()),
+            Wish::Question { text, .. } | Wish::Instruction { text, .. } => Some(text.clone()),
             Wish::Proposal(_) => None,
         },
         reading: None,
@@ -297,9 +319,12 @@ pub(crate) fn begin(caller: &Caller, ask: &Ask, watch: &Watch, policy_fingerprin
 
 /// Turns the outcome into what is recorded and replied.
 async fn conclude(mut run: Run, ask: &Ask, outcome: Outcome, personal: bool) -> Result<Reply, Fault> {
-    let mut kept = None;
+    let (mut kept, mut affected) = (None, None);
+    if let Outcome::Changed(changed) = &outcome {
+        affected = Some(changed.affected);
+    }
     match outcome {
-        Outcome::Rows(result) => {
+        Outcome::Rows(result) | Outcome::Changed(Changed { rows: result, .. }) => {
             let json = match result.ipc.len() > LIGHT_BYTES {
                 true => {
                     let rows = result.clone();
@@ -328,7 +353,7 @@ async fn conclude(mut run: Run, ask: &Ask, outcome: Outcome, personal: bool) -> 
             run.assistant_message = "Cancelled.".to_owned();
         }
     }
-    Ok(Reply { run, rows: kept, personal })
+    Ok(Reply { run, rows: kept, personal, affected })
 }
 
 /// The result as it is recorded, and as open doors reply it.

@@ -2,7 +2,7 @@
 
 use crate::House;
 use crate::connections::Connections;
-use crate::doors::analyst;
+use crate::doors::{analyst, records};
 use crate::house::{CannotOpen, keep_house};
 use crate::http::router::router;
 use crate::servers;
@@ -39,6 +39,7 @@ pub async fn serve(house: Arc<House>) -> Result<Serving, CannotOpen> {
     let address = listener.local_addr().map_err(|e| e.to_string())?;
     let _ = house.port.set(address.port());
     servers::join(&house, address).await.map_err(|e| e.to_string())?;
+    records::examine(&house).await?;
     let handle = Handle::new();
     let app = router(house.clone()).into_make_service_with_connect_info::<SocketAddr>();
     let header_timeout = house.config.server.header_timeout;

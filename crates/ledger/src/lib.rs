@@ -22,6 +22,7 @@
 
 mod audit;
 mod capsule;
+mod changes;
 mod error;
 mod files;
 mod home;
@@ -40,6 +41,7 @@ mod time;
 mod tokens;
 
 pub use audit::{AuditEntry, AuditEvent, AuditState, ChainReport, Flaw, FlawKind, SignedHead};
+pub use changes::Begun;
 pub use error::LedgerError;
 pub use home::Home;
 pub use rates::Pace;

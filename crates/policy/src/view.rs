@@ -8,7 +8,7 @@ impl Policy {
     /// The source as this caller may see it: resources by canonical name with their readable columns,
     /// and the joins between them. What it may not see is not there.
     pub fn view(&self, caller: &Caller, source: &SourceSchema) -> SourceSchema {
-        let reader = Reader { policy: self, caller, source };
+        let reader = Reader { policy: self, caller, source, deleted: true };
         let readable: Vec<Readable<'_>> = reader.resources().filter(|r| !r.fields.is_empty()).collect();
         SourceSchema {
             source: source.source.clone(),

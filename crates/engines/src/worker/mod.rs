@@ -11,7 +11,7 @@ mod sqlite;
 mod tests;
 
 use crate::protocol::{
-    Cause, CopyOut, Done, Estimate, Failed, Form, Open, OpenEngine, Queried, Query, Request, TAG_DONE, TAG_FAILED,
+    Cause, Change, CopyOut, Done, Estimate, Failed, Form, Open, OpenEngine, Queried, Query, Request, TAG_DONE, TAG_FAILED,
     TAG_REQUEST, read_frame, write_frame,
 };
 use domain::SourceSchema;
@@ -24,6 +24,10 @@ trait Engine {
     fn describe(&mut self) -> Result<SourceSchema, Failed>;
     /// Writes the rows to `out`, in the form that they are wanted in, and says what they were.
     fn query(&self, query: &Query, out: &mut dyn encode::Sink) -> Result<Queried, Failed>;
+    /// Makes one change, all of it or none, and writes the row as it then is to `out`.
+    fn change(&mut self, _: &Change, _: &mut dyn encode::Sink) -> Result<(Queried, u64), Failed> {
+        Err(Failed::new(Cause::Denied, "this engine only reads"))
+    }
     /// What the statement would read and give, found out in little time.
     fn estimate(&mut self, query: &Query) -> Result<Estimate, Failed>;
 }
@@ -76,6 +80,14 @@ fn answer(opened: &mut Option<Opened>, request: Request, out: &mut (impl Write +
             queried.exec_ms = start.elapsed().as_secs_f64() * 1e3;
             Ok(Done::Queried(queried))
         }
+        (Request::Change(change), Some(opened)) => {
+            let start = Instant::now();
+            let mut frames = encode::Frames::new(out, false);
+            let (mut queried, affected) = opened.engine.change(&change, &mut frames)?;
+            frames.finish().map_err(|e| Failed::new(Cause::Protocol, e.to_string()))?;
+            queried.exec_ms = start.elapsed().as_secs_f64() * 1e3;
+            Ok(Done::Changed(queried, affected))
+        }
         (Request::TryToWrite, Some(opened)) => try_to_write(&opened.files),
         (Request::Open(_) | Request::Copy(_), Some(_)) => Err(Failed::new(Cause::Protocol, "already open")),
         (_, None) => Err(Failed::new(Cause::Protocol, "nothing is open")),
@@ -104,7 +116,9 @@ fn copy_out(copy: &CopyOut, out: &mut (impl Write + Send)) -> Result<Done, Faile
 fn open_engine(open: &Open) -> Result<Box<dyn Engine>, Failed> {
     Ok(match &open.engine {
         OpenEngine::Files(tables) => Box::new(duck::Duck::open(tables, open.memory_bytes, open.threads)?),
-        OpenEngine::Sqlite(path) => Box::new(sqlite::Sqlite::open(path)?),
+        OpenEngine::Sqlite(path) => Box::new(sqlite::Sqlite::open(path, sqlite::Access::Immutable)?),
+        OpenEngine::SqliteLive(path) => Box::new(sqlite::Sqlite::open(path, sqlite::Access::Live)?),
+        OpenEngine::SqliteWriter(path) => Box::new(sqlite::Sqlite::open(path, sqlite::Access::Writer)?),
     })
 }
 

@@ -145,7 +145,9 @@ fn every_contract_of_the_demo_fits_its_source() {
 
 #[test]
 fn the_published_schemas_are_those_in_the_documents() {
-    for (name, file) in [("contract", "contract.json"), ("query-plan", "query-plan.json")] {
+    for (name, file) in
+        [("contract", "contract.json"), ("query-plan", "query-plan.json"), ("change-plan", "change-plan.json")]
+    {
         let printed = text(&gatehouse(&["schema", name]).stdout);
         let path = format!("{}/../../docs/schemas/{file}", env!("CARGO_MANIFEST_DIR"));
         let written = std::fs::read_to_string(&path).unwrap_or_default();

@@ -1,8 +1,9 @@
 //! The table of settings. Everything else in this module follows from it.
 
 use super::given::{Given, Origin};
-use super::types::{Analyst, AuditOutput, Config, LogFormat, PlannerChoice, Secret};
+use super::types::{Analyst, AuditOutput, Config, Jwks, LogFormat, PlannerChoice, Secret};
 use std::num::NonZeroU32;
+use std::path::Path;
 use tracing::Level;
 
 /// One row: what a setting is called, what it means, and how it is read.
@@ -112,6 +113,28 @@ pub static SETTINGS: &[Setting] = &[
     setting("tls.key", "",
         "Private key of the certificate, a PEM file. Needs `tls.cert`.",
         |c, g| g.path(&c.data).map(|v| c.tls.get_or_insert_default().key = v)),
+
+    setting("auth.jwt_secret", "",
+        "Secret that JWTs are signed with (HS256), 32 bytes or more. Where neither it nor `auth.jwks` is set, no JWT is taken.",
+        |c, g| shared(g).map(|v| c.jwt.secret = Some(v))).alias(&["SUPABASE_JWT_SECRET"]).secret(),
+    setting("auth.jwks", "",
+        "Public keys that JWTs are signed with (RS256, ES256): a file, or an `https` address. New keys are taken up.",
+        |c, g| jwks(g, &c.data).map(|v| c.jwt.jwks = Some(v))),
+    setting("auth.jwt_issuer", "",
+        "The `iss` that a JWT must have.",
+        |c, g| g.words().map(|v| c.jwt.issuer = Some(v.to_owned()))),
+    setting("auth.jwt_audience", "",
+        "The `aud` that a JWT must have.",
+        |c, g| g.words().map(|v| c.jwt.audience = Some(v.to_owned()))),
+    setting("auth.actor_claim", "sub",
+        "Where a JWT says who it is: a claim, or a path like `user.email`.",
+        |c, g| g.words().map(|v| c.jwt.actor_claim = v.to_owned())),
+    setting("auth.role_claim", "role",
+        "Where a JWT says its role: a claim, or a path like `app_metadata.role`.",
+        |c, g| g.words().map(|v| c.jwt.role_claim = v.to_owned())),
+    setting("auth.leeway_seconds", "30",
+        "How far the clock of whoever signs JWTs may be from this one.",
+        |c, g| g.seconds(0..=600).map(|v| c.jwt.leeway = v)),
 
     setting("log.level", "info",
         "`error`, `warn`, `info`, `debug` or `trace`.",
@@ -302,6 +325,28 @@ fn key(given: &Given) -> Result<Secret, String> {
         }
         Ok(key) if key.bytes().all(|b| b.is_ascii_graphic()) => Ok(Secret(key.to_owned())),
         _ => Err("is no key: it may hold letters, digits and signs, and no spaces".to_owned()),
+    }
+}
+
+/// A secret that is short can be guessed from one token.
+fn shared(given: &Given) -> Result<Secret, String> {
+    let secret = key(given)?;
+    match secret.expose().len() {
+        0..32 => Err("is too short: 32 bytes or more".to_owned()),
+        _ => Ok(secret),
+    }
+}
+
+/// Over plain HTTP only from this machine: whoever is between could put in a key of their own.
+fn jwks(given: &Given, data: &Path) -> Result<Jwks, String> {
+    let text = given.words()?;
+    let local = ["http://127.0.0.1", "http://localhost", "http://[::1]"];
+    if text.starts_with("https://") || local.iter().any(|start| text.starts_with(start)) {
+        return url(given).map(Jwks::Url);
+    }
+    match text.starts_with("http://") {
+        true => Err(format!("`{text}` can be changed on its way: use `https`")),
+        false => given.path(data).map(Jwks::File),
     }
 }
 

@@ -122,6 +122,13 @@ fn without_anything_the_defaults_hold() {
     server.header_timeout_seconds       10
     tls.cert                            (not set)
     tls.key                             (not set)
+    auth.jwt_secret                     (not set)
+    auth.jwks                           (not set)
+    auth.jwt_issuer                     (not set)
+    auth.jwt_audience                   (not set)
+    auth.actor_claim                    sub
+    auth.role_claim                     role
+    auth.leeway_seconds                 30
     log.level                           info
     log.format                          pretty
     datasets.dir                        datasets

@@ -19,6 +19,8 @@ pub struct Config {
     pub log: Log,
     pub planner: PlannerChoice,
     pub model: Model,
+    /// Tokens that somebody else signs.
+    pub jwt: Jwt,
     pub datasets_dir: PathBuf,
     pub contracts_dir: PathBuf,
     pub analyst: Analyst,
@@ -103,11 +105,53 @@ pub struct Model {
     pub prices: Option<PathBuf>,
 }
 
+/// Tokens that somebody else signs, and what they must say. Without a key none is taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Jwt {
+    /// Shared with whoever signs, for HS256.
+    pub secret: Option<Secret>,
+    /// Public keys, for RS256 and ES256.
+    pub jwks: Option<Jwks>,
+    pub issuer: Option<String>,
+    pub audience: Option<String>,
+    /// Where a token names its actor and their role: a claim, or a path of claims with dots.
+    pub actor_claim: String,
+    pub role_claim: String,
+    /// How far clocks may be apart.
+    pub leeway: Duration,
+}
+
+/// Where public keys are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Jwks {
+    File(PathBuf),
+    Url(String),
+}
+
+impl Default for Jwt {
+    fn default() -> Self {
+        Self {
+            secret: None,
+            jwks: None,
+            issuer: None,
+            audience: None,
+            actor_claim: "sub".to_owned(),
+            role_claim: "role".to_owned(),
+            leeway: Duration::from_secs(30),
+        }
+    }
+}
+
 /// Shown to nobody, not even by `Debug`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(pub(super) String);
 
 impl Secret {
+    #[cfg(test)]
+    pub fn new(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -241,6 +285,7 @@ impl Config {
             engines: engines::Settings::default(),
             sandbox_user: None,
             sandbox_image: None,
+            jwt: Jwt::default(),
             scan: Scan {
                 limits: Limits { rows: 0, bytes: 0, seconds: 0 },
                 max_concurrent_per_user: 0,

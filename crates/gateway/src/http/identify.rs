@@ -1,7 +1,8 @@
-//! Identify: who asks, by bearer token or by the page's cookie.
+//! Identify: who asks, by bearer token (ours, or a JWT of somebody we trust) or by the page's cookie.
 
 use super::HttpFault;
 use super::address::address;
+use super::jwt::Verifier;
 use super::threshold::KnownId;
 use crate::House;
 use axum::extract::FromRequestParts;
@@ -41,6 +42,10 @@ async fn identify(house: &House, parts: &Parts, request_id: RequestId) -> Result
     let headers = &parts.headers;
     let from = address(house, headers, &parts.extensions);
     if let Some(secret) = bearer(headers)? {
+        if let Some(verifier) = house.verifier.as_ref().filter(|_| Verifier::is_jwt(secret)) {
+            let caller = async { Ok(verifier.caller(secret, request_id).await) };
+            return house.prove(from, secret, caller, "the token is not valid, or not any more").await;
+        }
         let token = house.ledger.authenticate(secret);
         let token = house.prove(from, secret, token, "the token is unknown, expired or revoked").await?;
         return Ok(Caller { actor: token.actor, role: token.role, claims: token.claims, request_id, end_user: None });

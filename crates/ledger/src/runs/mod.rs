@@ -6,9 +6,10 @@ pub use filter::{Cursor, RunFilter};
 
 use crate::audit::{self, AuditEvent};
 use crate::capsule::{self, Capsule};
+use crate::changes;
 use crate::store::{Conn, Row, args};
 use crate::{Ledger, LedgerError, time};
-use domain::{Run, RunId, ThreadId, Turn};
+use domain::{QueryMode, Run, RunId, ThreadId, Turn};
 use filter::Conditions;
 
 /// Runs, newest first.
@@ -59,7 +60,12 @@ impl Ledger {
             }
             false => Sealed::of(run)?,
         };
-        self.write(move |conn| sealed.keep(conn)).await
+        let change = (run.query_mode == Some(QueryMode::Change)).then_some(run.run_id);
+        self.write(move |conn| {
+            sealed.keep(conn)?;
+            change.map_or(Ok(()), |run| changes::end(conn, run))
+        })
+        .await
     }
 
     /// One run, whole.

@@ -9,6 +9,7 @@
 )]
 
 mod access;
+mod changes;
 mod contracts;
 mod fixture;
 mod grammar;

@@ -20,6 +20,7 @@ type Rules = BTreeMap<i64, Vec<Rule>>;
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Profile {
     /// Reads its files, computes, answers on its pipes. No sockets, no new processes, no exec.
+    /// `locks` lets it lock what it reads or writes, over data that changes.
     Worker { locks: bool },
 }
 

@@ -82,6 +82,11 @@ pub const KEYS: &[Key] = &[
     key("name", &[], "Its name for people. Default: the name of its section."),
     key("description", &[], "What it holds, in a sentence."),
     key("prompts", &[], "Questions to suggest, a list."),
+    key(
+        "writable",
+        &["sqlite"],
+        "`true` lets Records insert and update where contracts allow it. Default: `false`.",
+    ),
 ];
 
 /// All sources of the file that can be made out; what is wrong with the others is in `problems`.
@@ -141,7 +146,11 @@ impl Section<'_> {
             Some("sqlite") => {
                 self.require(table, "path");
                 let data = self.data;
-                self.read(table, "path", |given| given.path(data)).map(SourceKind::Sqlite)
+                let path = self.read(table, "path", |given| given.path(data));
+                match self.read(table, "writable", Given::switch) {
+                    Some(true) => path.map(SourceKind::SqliteWritable),
+                    _ => path.map(SourceKind::Sqlite),
+                }
             }
             Some("files") => {
                 self.require(table, "tables");

@@ -5,11 +5,12 @@ use super::wire::parse_id;
 use crate::House;
 use crate::http::identify::Identified;
 use crate::http::{HttpFault, Path, Query};
+use crate::replay::recorded;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use domain::{Caller, Door, Fault, Kind, Proposal, Purpose, QueryMode, Run, RunId, Status};
+use domain::{Caller, Door, Fault, Kind, Purpose, QueryMode, Run, RunId, Status};
 use ledger::RunFilter;
 use serde::Deserialize;
 use serde_json::json;
@@ -74,14 +75,7 @@ fn no_run(id: RunId) -> Fault {
 /// that was run. An admin may read what somebody with a narrower view ran.
 async fn still_allowed(house: &House, reader: &Caller, run: &Run) -> bool {
     let policy = house.policy();
-    let source = run.dataset_id.clone();
-    let scans = run.query_mode == Some(QueryMode::Scan);
-    let proposal = match (&run.plan_json, &run.sql_text) {
-        (Some(scan), _) if scans => scanned(source, scan),
-        (Some(plan), _) => policy::parse_plan_value(plan).map(|plan| Proposal::Query { source, plan: Box::new(plan) }),
-        (None, Some(text)) => Ok(Proposal::Sql { source, text: text.clone() }),
-        (None, None) => return true,
-    };
+    let Some(proposal) = recorded(run) else { return true };
     let (Ok(proposal), Some(dataset)) = (proposal, house.datasets.get(&run.dataset_id)) else { return false };
     let Ok(schema) = house.schema(dataset).await else { return false };
     let limits = if run.door == Door::Scan { &house.config.scan.limits } else { &house.config.limits };
@@ -90,11 +84,6 @@ async fn still_allowed(house: &House, reader: &Caller, run: &Run) -> bool {
         let same = Some(approved.sql()) == run.compiled_sql.as_deref() && approved.params() == run.params;
         same || reader.is_admin()
     })
-}
-
-fn scanned(source: String, scan: &serde_json::Value) -> Result<Proposal, Fault> {
-    let scan = serde_json::from_value(scan.clone()).map_err(|_| Fault::internal("run.scan"))?;
-    Ok(Proposal::Scan { source, scan: Box::new(scan) })
 }
 
 /// `GET /runs/{id}/sql`: the run's statement as its reader could write it, to be changed and sent
@@ -107,8 +96,10 @@ pub async fn sql(
     let run = visible(&house, &caller, parse_id(&id, "run")?).await?;
     let text = match (&run.plan_json, run.sql_text) {
         (_, Some(text)) => text,
-        // A scan is no statement that anybody could have written.
-        (Some(_), None) if run.query_mode == Some(QueryMode::Scan) => return Err(no_statement(run.run_id).into()),
+        // Scans and changes are no statements that anybody could have written.
+        (Some(_), None) if matches!(run.query_mode, Some(QueryMode::Scan | QueryMode::Change)) => {
+            return Err(no_statement(run.run_id).into());
+        }
         (Some(plan), None) => {
             let dataset = house.datasets.get(&run.dataset_id).ok_or_else(|| no_statement(run.run_id))?;
             let schema = house.schema(dataset).await?;
