@@ -38,5 +38,6 @@ mod scan_estimate;
 mod scan_limits;
 mod scan_registry;
 mod shutdown;
+mod sources;
 mod stream;
 mod types;
