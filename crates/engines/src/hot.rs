@@ -73,11 +73,11 @@ impl HotCopies {
         sandbox: Arc<Sandbox>,
         table: &FileTable,
         part: &Path,
-        Room { jail, threads }: Room,
+        room: Room,
     ) -> Result<(), Fault> {
         let most = self.settings.most_bytes;
         // The copy stands in the jail's scratch directory, which is memory, until it has been handed out.
-        let jail = JailLimits { tmp_bytes: most, memory_bytes: jail.memory_bytes + most, ..jail };
+        let jail = JailLimits { tmp_bytes: most, memory_bytes: room.jail.memory_bytes + most, ..room.jail };
         // Beside the directory of the copies nothing has to be readable for the workers' user.
         std::fs::DirBuilder::new()
             .recursive(true)
@@ -85,7 +85,7 @@ impl HotCopies {
             .create(&self.settings.dir)
             .map_err(|e| unmade("kept", &e))?;
         let mut file = tokio::fs::File::create(part).await.map_err(|e| unmade("kept", &e))?;
-        Worker::copy_out(sandbox, table, Room { jail, threads }, most, &mut file).await?;
+        Worker::copy_out(sandbox, table, Room { jail, ..room }, most, &mut file).await?;
         let mode = std::fs::metadata(&table.path).map_err(|e| unmade("read", &e))?.permissions().mode();
         // Whoever may read the file may read its copy, and nobody else.
         let mode = std::fs::Permissions::from_mode(mode & 0o444);

@@ -149,6 +149,11 @@ impl House {
         Ok(schema)
     }
 
+    /// All sources are looked at anew: nobody tells when one on another machine has changed.
+    pub(crate) fn forget_schemas(&self) {
+        self.schemas().clear();
+    }
+
     /// A source that has changed under a statement is looked at anew before the next one.
     pub(crate) fn note_change(&self, dataset: &Dataset, fault: &Fault) {
         if matches!(fault.code.as_str(), "source.table_gone" | "source.schema_changed") {

@@ -20,12 +20,13 @@ pub struct ServerBuilder {
 /// A running server. It is killed when this is dropped, or when the tests die.
 pub struct Server {
     program: PathBuf,
+    /// Its variables: other commands need those that its configuration names.
+    settings: Vec<(String, String)>,
     pub url: String,
     /// What it printed after `ready`.
     pub welcome: Vec<String>,
     child: Child,
     data: PathBuf,
-    settings: Vec<(String, String)>,
     namespace: Option<PathBuf>,
     // Removed last of all, after the server has ended.
     _temporary: Option<tempfile::TempDir>,

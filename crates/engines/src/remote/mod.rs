@@ -29,7 +29,7 @@ pub(crate) enum Remote {
 impl Remote {
     fn open(source: &Source, queue: Duration) -> Option<Result<Self, Fault>> {
         match &source.kind {
-            SourceKind::Files(_) | SourceKind::Sqlite(_) => None,
+            SourceKind::Files(_) | SourceKind::Sqlite(_) | SourceKind::SqliteWritable(_) => None,
             SourceKind::Postgres(settings) => {
                 Some(Postgres::open(&source.name, settings, queue).map(Arc::new).map(Self::Postgres))
             }

@@ -44,5 +44,6 @@ mod scan_hot;
 mod scan_limits;
 mod scan_registry;
 mod shutdown;
+mod sources;
 mod stream;
 mod types;

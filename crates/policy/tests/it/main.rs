@@ -17,6 +17,7 @@ mod invariants;
 mod nasty;
 mod personal;
 mod plans;
+mod postgres;
 #[path = "../promise/mod.rs"]
 mod promise;
 mod scan;
