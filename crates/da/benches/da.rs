@@ -18,7 +18,7 @@ use testkit::{Server, ServerBuilder};
 
 const DA: &str = env!("CARGO_BIN_EXE_da");
 const PROJECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-/// About 300 MB of Arrow. `DA_BENCH_ROWS=220000000` makes it 5 GB.
+/// About 300 MB of Arrow. `DA_BENCH_ROWS=175000000` makes it 5 GB.
 const ROWS: u64 = 10_000_000;
 const CONTRACT: &str = "\
 version: \"1\"

@@ -67,17 +67,13 @@ impl Client {
 
     /// One statement where its tables are.
     pub fn query(&self, sql: &str, limit: Option<u64>) -> Result<Stream> {
-        let mut body = json!({ "sql": sql });
-        if let (Some(limit), Some(object)) = (limit, body.as_object_mut()) {
-            object.insert("limit".into(), json!(limit));
-        }
-        self.arrow("/api/query", &body)
+        self.arrow("/api/query", &limited(json!({ "sql": sql }), limit))
     }
 
     /// Remote results joined with the server's own tables.
-    pub fn hybrid(&self, register: &[(String, String)], sql: &str) -> Result<Stream> {
+    pub fn hybrid(&self, register: &[(String, String)], sql: &str, limit: Option<u64>) -> Result<Stream> {
         let register: Vec<Value> = register.iter().map(|(name, sql)| json!({ "name": name, "sql": sql })).collect();
-        self.arrow("/api/query/hybrid", &json!({ "register": register, "sql": sql }))
+        self.arrow("/api/query/hybrid", &limited(json!({ "register": register, "sql": sql }), limit))
     }
 
     /// A whole table as Parquet, unless it is the version that is known.
@@ -98,6 +94,13 @@ impl Client {
         let accept = if self.is_near() { ARROW } else { &packed };
         Ok(Stream::new(self.begin(path, &[("accept", accept)], Method::POST, &body.to_string())?))
     }
+}
+
+fn limited(mut body: Value, limit: Option<u64>) -> Value {
+    if let (Some(limit), Some(object)) = (limit, body.as_object_mut()) {
+        object.insert("limit".into(), json!(limit));
+    }
+    body
 }
 
 #[derive(Debug, Deserialize)]

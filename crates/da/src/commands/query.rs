@@ -26,7 +26,7 @@ pub fn run(context: &Context, args: &Query) -> Result<()> {
         }
         (true, false) => {
             let client = context.client()?;
-            let stream = client.hybrid(&register, &sql)?;
+            let stream = client.hybrid(&register, &sql, args.limit)?;
             remote(context, args, &client, stream)
         }
         (false, _) => local(context, args, &sql, &register),
