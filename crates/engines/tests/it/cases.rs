@@ -19,6 +19,7 @@ pub fn name(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::DuckDb => "duckdb",
         Dialect::Sqlite => "sqlite",
+        Dialect::Postgres => "postgres",
     }
 }
 

@@ -191,6 +191,7 @@ impl Firm {
                 rusqlite::Connection::open(&path).unwrap().execute_batch(&self.create(Dialect::Sqlite)).unwrap();
                 SourceKind::Sqlite(path)
             }
+            other => panic!("no worker reads {other:?}"),
         };
         Source { name: "crm".to_owned(), kind }
     }

@@ -88,6 +88,7 @@ pub fn engine(source: &Source, inside: impl Fn(&Path) -> PathBuf) -> Value {
             json!({"Files": tables.iter().map(|t| (&t.table, inside(&t.path))).collect::<Vec<_>>()})
         }
         SourceKind::Sqlite(path) => json!({"Sqlite": inside(path)}),
+        other => panic!("no worker opens {other:?}"),
     };
     json!({"engine": engine, "memory_bytes": 512 * 1024 * 1024})
 }
