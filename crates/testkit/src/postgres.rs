@@ -226,7 +226,7 @@ fn initialise(bin: &Path, dir: &Path, tls: bool) {
     if is_root() {
         run(Command::new("chown").args(["-R", OWNER]).arg(dir));
     }
-    let mut initdb = unprivileged(&bin.join("initdb"));
+    let mut initdb = unprivileged(bin.join("initdb"));
     initdb.args(["--no-sync", "--no-instructions", "--auth=scram-sha-256", "-E", "UTF8", "--locale=C.UTF-8"]);
     initdb.args(["-U", OWNER]).arg("--pwfile").arg(dir.join("password")).arg("-D").arg(dir.join("data"));
     run(initdb.current_dir(dir));
