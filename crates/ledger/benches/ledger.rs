@@ -2,7 +2,13 @@
 //! stores. The throw-away Postgres does not flush its log: what it shows is what the way there costs.
 //! The yardstick is the same number of bytes appended to a file and flushed, on the same disk.
 
-#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and stops at the first error")]
+#![allow(
+    unused_macros,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a benchmark prints, and stops at the first error"
+)]
 
 #[path = "../tests/it/place.rs"]
 mod place;

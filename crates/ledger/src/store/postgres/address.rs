@@ -14,7 +14,8 @@ use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 /// A database to keep a ledger in. Neither `Debug` nor `Display` shows the password.
 #[derive(Clone)]
 pub struct Address {
-    config: Config,
+    /// Large, and seldom looked at.
+    config: Box<Config>,
     authority: Option<PathBuf>,
     /// How long a request waits for a database that is away.
     pub patience: Duration,
@@ -45,12 +46,17 @@ impl Address {
         }
         config.keepalives_idle(Duration::from_secs(15)).keepalives_interval(Duration::from_secs(5));
         config.connect_timeout(Duration::from_secs(5));
-        Ok(Self { config, authority, patience: Duration::from_secs(10), lease: Duration::from_secs(15) })
+        Ok(Self {
+            config: Box::new(config),
+            authority,
+            patience: Duration::from_secs(10),
+            lease: Duration::from_secs(15),
+        })
     }
 
     /// For a connection that writes: of several hosts, the one that takes writes.
     pub(super) fn config(&self, writes: bool) -> Config {
-        let mut config = self.config.clone();
+        let mut config = Config::clone(&self.config);
         if writes {
             config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         }

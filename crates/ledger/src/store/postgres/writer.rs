@@ -43,8 +43,9 @@ impl Turn {
     /// Tells those whose time is up; the others.
     fn impatient(&self, tasks: Vec<Box<dyn Task>>, again: bool, error: &LedgerError) -> Vec<Box<dyn Task>> {
         let now = Instant::now();
-        let is_patient = |task: &Box<dyn Task>| again && task.asked() + self.opener.address.patience > now;
-        let (patient, others): (Vec<_>, Vec<_>) = tasks.into_iter().partition(is_patient);
+        let patience = self.opener.address.patience;
+        let (patient, others): (Vec<_>, Vec<_>) =
+            tasks.into_iter().partition(|task| again && task.asked() + patience > now);
         if !others.is_empty() {
             tell(others, Some(error));
         }

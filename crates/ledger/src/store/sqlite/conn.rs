@@ -54,7 +54,7 @@ impl SqliteConn {
 }
 
 fn columns(statement: &CachedStatement<'_>) -> Arc<[String]> {
-    statement.column_names().into_iter().map(str::to_owned).collect()
+    statement.column_names().map(str::to_owned).collect()
 }
 
 fn next(rows: &mut Rows<'_>, columns: &Arc<[String]>) -> Result<Option<Row>, LedgerError> {
