@@ -17,6 +17,8 @@ pub struct Dataset {
     /// Questions to begin with.
     pub prompts: Vec<String>,
     pub source: Source,
+    /// Whether Records may write to it.
+    pub writable: bool,
 }
 
 #[derive(Debug, Default)]
@@ -64,7 +66,7 @@ impl Dataset {
     /// A source that says nothing about itself.
     fn of(source: Source) -> Self {
         let name = source.name.clone();
-        Self { id: name.clone(), name, description: String::new(), prompts: Vec::new(), source }
+        Self { id: name.clone(), name, description: String::new(), prompts: Vec::new(), source, writable: false }
     }
 }
 
@@ -170,7 +172,14 @@ impl Entry {
             ),
         };
         let source = Source { name: self.id.clone(), kind };
-        Ok(Dataset { id: self.id, name: self.name, description: self.description, prompts: self.prompts, source })
+        Ok(Dataset {
+            id: self.id,
+            name: self.name,
+            description: self.description,
+            prompts: self.prompts,
+            source,
+            writable: false,
+        })
     }
 }
 
@@ -181,6 +190,7 @@ fn from_config(config: &SourceConfig) -> Dataset {
         description: config.description.clone(),
         prompts: config.prompts.clone(),
         source: config.source.clone(),
+        writable: config.writable,
     }
 }
 

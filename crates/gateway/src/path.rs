@@ -17,7 +17,8 @@ use crate::planning::{MOST_VALUES, Mind, Planned};
 use crate::turns::Turn;
 use crate::{answer, nothing, rows};
 use domain::{
-    Ask, Caller, Clarification, Door, Fault, Limits, Outcome, Proposal, Purpose, Rows, Run, Status, Timings, Wish,
+    Ask, Caller, Changed, Clarification, Door, Fault, Limits, Outcome, Proposal, Purpose, Rows, Run, Status, Timings,
+    Wish,
 };
 use engines::Executed;
 use futures_util::FutureExt;
@@ -156,9 +157,15 @@ impl House {
     pub(crate) async fn propose(self: &Arc<Self>, caller: &Caller, ask: &Ask, run: &mut Run) -> Result<Proposal, Stop> {
         let proposal = match &ask.wish {
             Wish::Proposal(proposal) => proposal.clone(),
-            Wish::Question { text, history } => {
+            Wish::Question { .. } | Wish::Instruction { .. } => {
                 let start = Instant::now();
-                let planned = self.plan_question(caller, ask.door, &ask.source, text, history).await;
+                let planned = match &ask.wish {
+                    Wish::Instruction { text, hints } => self.plan_instruction(caller, text, hints).await,
+                    Wish::Question { text, history } => {
+                        self.plan_question(caller, ask.door, &ask.source, text, history).await
+                    }
+                    Wish::Proposal(_) => Err(Fault::internal("path.wish")),
+                };
                 run.timings.plan_ms = milliseconds(start);
                 run.planner = Some(self.planning.name().to_owned());
                 run.cost_usd = Some(0.0);
@@ -171,12 +178,15 @@ impl House {
                 }
             }
         };
+        // An instruction does not say where; its plan does.
+        proposal.source().clone_into(&mut run.dataset_id);
         run.query_mode = Some(proposal.mode());
         run.proposal_hash = Some(proposal.hash());
         match &proposal {
             Proposal::Query { plan, .. } => run.plan_json = serde_json::to_value(plan).ok(),
             Proposal::Sql { text, .. } => run.sql_text = Some(text.clone()),
             Proposal::Scan { scan, .. } => run.plan_json = serde_json::to_value(scan).ok(),
+            Proposal::Change { plan, .. } => run.plan_json = serde_json::to_value(plan).ok(),
         }
         Ok(proposal)
     }
@@ -259,7 +269,7 @@ pub(crate) fn begin(caller: &Caller, ask: &Ask, watch: &Watch, policy_fingerprin
         dataset_id: ask.source.clone(),
         dataset_version_hash: None,
         question: match &ask.wish {
-            Wish::Question { text, .. } => Some(text.clone()),
+            Wish::Question { text, .. } | Wish::Instruction { text, .. } => Some(text.clone()),
             Wish::Proposal(_) => None,
         },
         reading: None,
@@ -291,7 +301,7 @@ pub(crate) fn begin(caller: &Caller, ask: &Ask, watch: &Watch, policy_fingerprin
 async fn conclude(mut run: Run, ask: &Ask, outcome: Outcome, personal: bool) -> Result<Reply, Fault> {
     let mut kept = None;
     match outcome {
-        Outcome::Rows(result) => {
+        Outcome::Rows(result) | Outcome::Changed(Changed { rows: result, .. }) => {
             let json = match result.ipc.len() > LIGHT_BYTES {
                 true => {
                     let rows = result.clone();

@@ -6,6 +6,7 @@
 
 mod cli;
 mod hands;
+mod instructions;
 mod masks;
 mod minds;
 mod model;

@@ -37,6 +37,9 @@ impl Policy {
                 let checked = statement(reader, &compiled, Origin::Plan, Vec::new(), limits);
                 checked.map_err(|fault| Fault { span: None, ..fault })?
             }
+            Proposal::Change { .. } => {
+                return Err(Fault::new(Kind::Forbidden, "change.unsupported", "no change is possible here"));
+            }
         };
         Ok(Approved {
             role: caller.role.clone(),

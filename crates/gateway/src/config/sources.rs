@@ -17,6 +17,8 @@ pub struct SourceConfig {
     pub description: String,
     /// Questions to suggest.
     pub prompts: Vec<String>,
+    /// Whether Records may write to it.
+    pub writable: bool,
 }
 
 /// The keys of a source, their meaning, and for which kind they are.
@@ -27,6 +29,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("name", "Its name for people. Default: the name of its section."),
     ("description", "What it holds, in a sentence."),
     ("prompts", "Questions to suggest, a list."),
+    ("writable", "`true` lets Records insert and update where contracts allow it. For `sqlite`. Default: `false`."),
 ];
 
 /// All sources of the file that can be made out; what is wrong with the others is in `problems`.
@@ -61,12 +64,17 @@ impl Section<'_> {
         let name = self.read(table, "name", text);
         let description = self.read(table, "description", text);
         let prompts = self.read(table, "prompts", Given::list);
+        let writable = self.read(table, "writable", Given::switch);
+        if table.get("kind").and_then(Value::as_str) == Some("files") {
+            self.refuse(table, "writable", "sqlite");
+        }
         let kind = self.kind(table)?;
         Some(SourceConfig {
             source: Source { name: self.id.to_owned(), kind },
             name: name.unwrap_or_else(|| self.id.to_owned()),
             description: description.unwrap_or_default(),
             prompts: prompts.unwrap_or_default(),
+            writable: writable.unwrap_or_default(),
         })
     }
 
