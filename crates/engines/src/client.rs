@@ -110,7 +110,10 @@ impl Worker {
         let request = Request::Copy(CopyOut { path, to, memory_bytes, threads: room.threads });
         let copied = worker.forward(&request, most, into).await;
         match copied {
-            Ok(()) => Ok(worker.kill()),
+            Ok(()) => {
+                worker.kill();
+                Ok(())
+            }
             Err(Lost::Told(failed)) => Err(fault::from_worker(&failed)),
             Err(Lost::Broken(error)) => Err(worker.autopsy(&error)),
         }

@@ -68,13 +68,7 @@ impl HotCopies {
         made
     }
 
-    async fn write(
-        &self,
-        sandbox: Arc<Sandbox>,
-        table: &FileTable,
-        part: &Path,
-        room: Room,
-    ) -> Result<(), Fault> {
+    async fn write(&self, sandbox: Arc<Sandbox>, table: &FileTable, part: &Path, room: Room) -> Result<(), Fault> {
         let most = self.settings.most_bytes;
         // The copy stands in the jail's scratch directory, which is memory, until it has been handed out.
         let jail = JailLimits { tmp_bytes: most, memory_bytes: room.jail.memory_bytes + most, ..room.jail };

@@ -166,9 +166,15 @@ impl House {
         let proposal = match &ask.wish {
             Wish::Proposal(proposal) => proposal.clone(),
             Wish::Question { .. } | Wish::Instruction { .. } => {
-                let start = Instant::now();
+                let (start, mut cost) = (Instant::now(), Some(0.0));
                 let planned = match &ask.wish {
-                    Wish::Instruction { text, hints } => self.plan_instruction(caller, text, hints).await,
+                    Wish::Instruction { text, hints } => {
+                        let instructed = self.instruct(caller, text, hints).await?;
+                        if let Some(spent) = instructed.spent {
+                            cost = spent.cost_usd;
+                        }
+                        instructed.planned
+                    }
                     Wish::Question { text, history } => {
                         self.plan_question(caller, ask.door, &ask.source, text, history).await
                     }
@@ -176,7 +182,7 @@ impl House {
                 };
                 run.timings.plan_ms = milliseconds(start);
                 run.planner = Some(self.planning.name().to_owned());
-                run.cost_usd = Some(0.0);
+                run.cost_usd = cost;
                 match planned? {
                     Planned::Proposal { proposal, reading } => {
                         run.reading = reading;

@@ -11,11 +11,13 @@ mod masks;
 mod minds;
 mod model;
 mod shelf;
+mod surfaces;
 mod values;
 
 use crate::config::Config;
 use crate::house::{CannotOpen, House};
 use domain::{Caller, Clarification, Door, Fault, Proposal, SourceSchema, Turn, sha256_hex};
+use instructions::Instructions;
 use planner::offline::{self, ColumnValues, Context, Explain, Index};
 use shelf::Shelf;
 use std::collections::HashMap;
@@ -33,6 +35,7 @@ pub struct Planning {
     /// Why the planner that configuration asks for cannot be had.
     problem: Option<String>,
     indexes: Mutex<HashMap<String, Arc<Indexed>>>,
+    instructions: Instructions,
 }
 
 /// An index, and what it still lacks.
@@ -53,7 +56,7 @@ impl Planning {
             Ok(mind) => (mind, None),
             Err(problem) => (Mind::Offline, Some(problem)),
         };
-        Self { mind, problem, indexes: Mutex::default() }
+        Self { mind, problem, indexes: Mutex::default(), instructions: Instructions::new(config) }
     }
 
     /// Whoever serves questions must have the planner that was asked for. Other commands need none.

@@ -104,7 +104,7 @@ impl House {
     async fn propose_again(self: &Arc<Self>, caller: &Caller, run: &Run) -> Result<Planned, Fault> {
         match (&run.question, run.planner.as_deref(), run.query_mode) {
             (Some(text), Some("offline"), Some(QueryMode::Change) | None) if run.door == domain::Door::Records => {
-                self.plan_instruction(caller, text, &[]).await
+                self.instruct(caller, text, &[]).await?.planned
             }
             (Some(text), Some("offline"), _) => self.plan_question(caller, run.door, &run.dataset_id, text, &[]).await,
             _ => match recorded(run) {

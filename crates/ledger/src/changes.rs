@@ -59,7 +59,8 @@ pub(crate) fn end(conn: &dyn Conn, run: RunId) -> Result<(), LedgerError> {
 
 /// Those whose end nobody saw, in the order in which they began. Whoever finds them first looks after them.
 fn left(conn: &dyn Conn, server: &str) -> Result<Vec<Begun>, LedgerError> {
-    let sql = "SELECT run_id, begun FROM changes_under_way WHERE server NOT IN (SELECT id FROM servers) ORDER BY at, run_id";
+    let sql =
+        "SELECT run_id, begun FROM changes_under_way WHERE server NOT IN (SELECT id FROM servers) ORDER BY at, run_id";
     let mut left = Vec::new();
     for row in conn.query(sql, args![])? {
         let (run, begun): (String, String) = (row.get("run_id")?, row.get("begun")?);

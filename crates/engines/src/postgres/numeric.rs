@@ -75,7 +75,7 @@ pub fn read(raw: &[u8], scale: i8) -> Result<i128, Misfit> {
 fn with_group(number: i128, group: u16, stands: i32) -> Result<i128, Misfit> {
     let kept = (stands + 4).clamp(0, 4).unsigned_abs();
     let cut = 10_u16.pow(4 - kept);
-    if group % cut != 0 {
+    if !group.is_multiple_of(cut) {
         return Err(Misfit::Scale);
     }
     let shifted = number.checked_mul(10_i128.pow(kept));

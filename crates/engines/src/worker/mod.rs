@@ -11,8 +11,8 @@ mod sqlite;
 mod tests;
 
 use crate::protocol::{
-    Cause, Change, CopyOut, Done, Estimate, Failed, Form, Open, OpenEngine, Queried, Query, Request, TAG_DONE, TAG_FAILED,
-    TAG_REQUEST, read_frame, write_frame,
+    Cause, Change, CopyOut, Done, Estimate, Failed, Form, Open, OpenEngine, Queried, Query, Request, TAG_DONE,
+    TAG_FAILED, TAG_REQUEST, read_frame, write_frame,
 };
 use domain::SourceSchema;
 use std::io::{self, BufReader, BufWriter, Read, Write};

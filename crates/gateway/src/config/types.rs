@@ -19,6 +19,7 @@ pub struct Config {
     pub log: Log,
     pub planner: PlannerChoice,
     pub model: Model,
+    pub records: Records,
     /// Tokens that somebody else signs.
     pub jwt: Jwt,
     pub datasets_dir: PathBuf,
@@ -103,6 +104,20 @@ pub struct Model {
     pub timeout: Duration,
     /// Prices that go before our own.
     pub prices: Option<PathBuf>,
+}
+
+/// How instructions are planned (spec 002 §10).
+#[derive(Debug, Clone, Default)]
+pub struct Records {
+    /// How sure a write's route must be.
+    pub write_confidence: f64,
+    /// Resources that are handed on to the planner, and where a join is implied.
+    pub router_resources: usize,
+    pub router_resources_joined: usize,
+    /// Asked where the rules are not sure.
+    pub router_model: Option<String>,
+    /// Plans that are kept.
+    pub intent_cache: usize,
 }
 
 /// Tokens that somebody else signs, and what they must say. Without a key none is taken.
@@ -265,6 +280,7 @@ impl Config {
                 timeout: Duration::ZERO,
                 prices: None,
             },
+            records: Records::default(),
             datasets_dir: PathBuf::new(),
             contracts_dir: PathBuf::new(),
             analyst: Analyst { db_path: PathBuf::new(), timeout: Duration::ZERO },

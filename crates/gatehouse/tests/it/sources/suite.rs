@@ -150,7 +150,7 @@ fn questions(tried: &mut Tried) {
 /// What is equal by the order that was asked for comes in any order.
 fn sorted(rows: &Value) -> Value {
     let mut rows = rows.as_array().cloned().unwrap_or_default();
-    rows.sort_by_key(|row| key(row));
+    rows.sort_by_key(key);
     rows.into()
 }
 
