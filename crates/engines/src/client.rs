@@ -77,11 +77,10 @@ impl Worker {
     pub async fn start(
         sandbox: Arc<Sandbox>,
         source: &Source,
-        copies: &Copies,
+        (copies, data_version): (&Copies, String),
         room: Room,
         unhurried: bool,
     ) -> Result<Self, Fault> {
-        let data_version = source.data_version()?;
         let mut jail = Jail { limits: room.jail, unhurried, ..cell(source, room.writes) };
         jail.read.extend(copies.values().cloned());
         let mut worker = Self::spawn(sandbox, jail, data_version).await?;

@@ -51,14 +51,20 @@ impl HotCopies {
         !copy.exists() && self.begun.lock().unwrap_or_else(PoisonError::into_inner).insert(copy.to_owned())
     }
 
-    /// Makes a copy; older ones of the same table go.
-    pub async fn make(&self, sandbox: Arc<Sandbox>, table: &FileTable, copy: &Path, room: Room) -> Result<(), Fault> {
-        let before = stamp(&table.path).map_err(|e| unmade("read", &e))?;
+    /// Makes a copy; older ones of the same table go. A file that changes meanwhile has none under this name.
+    pub async fn make(
+        &self,
+        sandbox: Arc<Sandbox>,
+        (source, table): (&str, &FileTable),
+        copy: &Path,
+        room: Room,
+    ) -> Result<(), Fault> {
+        let is_of = || self.place(source, table).is_ok_and(|place| place == copy);
+        let before = is_of();
         let part = copy.with_extension("part");
         let made = tokio::time::timeout(PATIENCE, self.write(sandbox, table, &part, room)).await;
         let made = made.unwrap_or_else(|_| Err(fault::timeout(PATIENCE.as_secs())));
-        let unchanged = stamp(&table.path).is_ok_and(|after| after == before);
-        if made.is_ok() && unchanged {
+        if made.is_ok() && before && is_of() {
             std::fs::rename(&part, copy).map_err(|e| unmade("kept", &e))?;
             self.forget_older(copy);
         } else {
@@ -78,7 +84,9 @@ impl HotCopies {
             .mode(0o711)
             .create(&self.settings.dir)
             .map_err(|e| unmade("kept", &e))?;
-        let mut file = tokio::fs::File::create(part).await.map_err(|e| unmade("kept", &e))?;
+        let mut options = tokio::fs::OpenOptions::new();
+        options.write(true).create(true).truncate(true).mode(0o600);
+        let mut file = options.open(part).await.map_err(|e| unmade("kept", &e))?;
         Worker::copy_out(sandbox, table, Room { jail, ..room }, most, &mut file).await?;
         let mode = std::fs::metadata(&table.path).map_err(|e| unmade("read", &e))?.permissions().mode();
         // Whoever may read the file may read its copy, and nobody else.

@@ -211,6 +211,11 @@ impl Engines {
         Ok(schema)
     }
 
+    /// Has a writer open the source once: what one that was killed left half done is undone. Readers cannot.
+    pub async fn recover(&self, source: &Source) -> Result<(), Fault> {
+        self.start(source, Profile::Write, false).await.map(bury)
+    }
+
     /// Proves from inside a jail, or from where its statements run, that this source cannot be written to.
     pub async fn prove_read_only(&self, source: &Source) -> Result<(), Fault> {
         if let Some(remote) = self.remote(source)? {
@@ -259,8 +264,11 @@ impl Engines {
     }
 
     async fn start(&self, source: &Source, profile: Profile, unhurried: bool) -> Result<Worker, Fault> {
+        // Before its copies are looked for: a worker may read a newer state than it says, never an older one.
+        let data_version = source.data_version()?;
         let copies = self.copies(source);
-        Worker::start(self.shared.sandbox.clone(), source, &copies, self.room(profile), unhurried).await
+        let sandbox = self.shared.sandbox.clone();
+        Worker::start(sandbox, source, (&copies, data_version), self.room(profile), unhurried).await
     }
 
     fn room(&self, profile: Profile) -> Room {
@@ -290,7 +298,7 @@ impl Engines {
 
     async fn make_copy(self, source: String, table: FileTable, copy: PathBuf) {
         let Some(hot) = &self.shared.hot else { return };
-        match hot.make(self.shared.sandbox.clone(), &table, &copy, self.room(Profile::Scan)).await {
+        match hot.make(self.shared.sandbox.clone(), (&source, &table), &copy, self.room(Profile::Scan)).await {
             // Workers that read the file still would go on doing so.
             Ok(()) => lock(&self.shared.idle).retain(|(key, _)| key.source != source),
             Err(fault) => tracing::warn!(source, table = table.table, reason = fault.message, "no hot copy"),

@@ -115,10 +115,12 @@ impl Ledger {
 
     /// A scan that did not come as far as to begin.
     pub async fn refuse_scan(&self, run: &Run, event: AuditEvent) -> Result<(), LedgerError> {
-        let run = Sealed::of(run)?;
+        let (id, run) = (run.run_id.to_string(), Sealed::of(run)?);
         self.write(move |conn| {
             run.keep(conn)?;
-            audit::append(conn, &event).map(drop)
+            audit::append(conn, &event)?;
+            // Whoever left while its quota was being set aside may have one after all.
+            settle(conn, &id, 0, Timestamp::now())
         })
         .await
     }

@@ -4,6 +4,7 @@ use super::Context;
 use crate::cache;
 use crate::cli::Login;
 use crate::client::Client;
+use crate::config::Origin;
 use crate::credentials::{Credentials, Token};
 use crate::print;
 use crate::problem::{Exit, Problem, Result};
@@ -15,6 +16,11 @@ const MOST: u64 = 16 * 1024;
 
 pub fn login(context: &Context, args: &Login) -> Result<()> {
     let server = context.config.server()?;
+    if matches!(context.config.server.origin, Origin::Project(_)) {
+        // Whoever wrote a checkout must not choose who is sent a token.
+        let message = format!("`{server}` is named by a project's file");
+        return Err(Problem::new(Exit::Auth, "server_of_project", message, "say it yourself: `da login --server URL`"));
+    }
     let token = match args.token_stdin {
         true => {
             let mut text = String::new();

@@ -131,7 +131,7 @@ fn forget(data: &Path) -> Vec<String> {
     for priority in ["URGENT", "LOW"] {
         let id = domain::RunId::new().to_string();
         let begun = begun(&ledger, &run, &id, priority);
-        let sql = "INSERT INTO changes_under_way (run_id, at, begun) VALUES (?1, ?2, ?3)";
+        let sql = "INSERT INTO changes_under_way (run_id, at, begun, server) VALUES (?1, ?2, ?3, 'killed')";
         ledger.execute(sql, (&id, format!("2026-01-01T00:00:0{}.000Z", ids.len()), begun.to_string())).unwrap();
         ids.push(id);
     }

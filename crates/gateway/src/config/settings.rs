@@ -356,8 +356,10 @@ fn shared(given: &Given) -> Result<Secret, String> {
 /// Over plain HTTP only from this machine: whoever is between could put in a key of their own.
 fn jwks(given: &Given, data: &Path) -> Result<Jwks, String> {
     let text = given.words()?;
-    let local = ["http://127.0.0.1", "http://localhost", "http://[::1]"];
-    if text.starts_with("https://") || local.iter().any(|start| text.starts_with(start)) {
+    let host = text.strip_prefix("http://").and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
+    let named = |name: &&str| host.strip_prefix(*name).is_some_and(|port| port.is_empty() || port.starts_with(':'));
+    let local = !host.contains('@') && ["127.0.0.1", "localhost", "[::1]"].iter().any(named);
+    if text.starts_with("https://") || local {
         return url(given).map(Jwks::Url);
     }
     match text.starts_with("http://") {

@@ -115,6 +115,11 @@ fn without_anything_the_defaults_hold() {
     model.max_budget_usd                0.50
     model.timeout_seconds               240
     model.prices                        (not set)
+    records.write_confidence            0.80
+    records.router_resources            2
+    records.router_resources_joined     3
+    records.router_model                (not set)
+    records.intent_cache                4096
     server.listen                       127.0.0.1:8080
     server.hosts                        (not set)
     server.behind_proxy                 false

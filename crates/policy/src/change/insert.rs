@@ -46,8 +46,9 @@ fn write(rules: &Rules<'_>, dialect: Dialect, given: &[(Known<'_>, Value)]) -> R
     }
     let names: Vec<String> = columns.iter().map(|c| quote(c)).collect();
     let key: Vec<String> = compile::key(rules)?.iter().map(|known| quote(known.column)).collect();
+    // A table's own ON CONFLICT REPLACE would delete rows of others.
     let sql = format!(
-        "INSERT INTO {} ({}) VALUES ({}) RETURNING {}",
+        "INSERT OR ABORT INTO {} ({}) VALUES ({}) RETURNING {}",
         compile::table(rules),
         names.join(", "),
         bound.join(", "),

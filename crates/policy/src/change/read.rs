@@ -29,6 +29,10 @@ pub fn plan(rules: &Rules<'_>, step: &ReadStep) -> Result<QueryPlan, Fault> {
         plan.joins.push(joined(rules, &target, join)?);
         scope.joined.push(target);
     }
+    let most = rules.readable.fields.len() + scope.joined.iter().map(|j| j.readable.fields.len()).sum::<usize>();
+    if step.select.len() > most {
+        return Err(invalid("change.select", format!("there are {most} fields to select"), "select each once"));
+    }
     for name in &step.select {
         let (_, _, path) = scope.field(name)?;
         let alias = Some(name.clone());

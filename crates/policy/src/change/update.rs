@@ -132,8 +132,9 @@ fn write(
         })
         .collect();
     let returned: Vec<String> = key.iter().map(|(known, _)| quote(known.column)).collect();
+    // A table's own ON CONFLICT REPLACE would delete rows of others.
     let sql = format!(
-        "UPDATE {} SET {} WHERE {} RETURNING {}",
+        "UPDATE OR ABORT {} SET {} WHERE {} RETURNING {}",
         compile::table(rules),
         assign.join(", "),
         tests.join(" AND "),

@@ -10,7 +10,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use domain::{Caller, Door, Fault, Kind, Purpose, QueryMode, Run, RunId, Status};
+use domain::{Caller, Door, Fault, Kind, Proposal, Purpose, QueryMode, Run, RunId, Status};
 use ledger::RunFilter;
 use serde::Deserialize;
 use serde_json::json;
@@ -82,7 +82,10 @@ async fn still_allowed(house: &House, reader: &Caller, run: &Run) -> bool {
     let approved = policy.check(reader, &schema, &proposal, limits);
     approved.is_ok_and(|approved| {
         let same = Some(approved.sql()) == run.compiled_sql.as_deref() && approved.params() == run.params;
-        same || reader.is_admin()
+        // What a change showed of the row afterwards is not in its statement.
+        let image = !matches!(proposal, Proposal::Change { .. })
+            || run.policy_fingerprint == policy.fingerprint() && run.role == reader.role;
+        same && image || reader.is_admin()
     })
 }
 

@@ -8,6 +8,7 @@ use axum::extract::State;
 use axum::response::Response;
 use domain::{Ask, Caller, ChangePlan, Door, Fault, Kind, Proposal, Purpose, SessionId, Wish};
 use ledger::AuditEvent;
+use policy::{Contract, ResourceContract};
 use serde::Deserialize;
 use std::sync::Arc;
 use std::time::Instant;
@@ -62,7 +63,12 @@ pub async fn run_plan(
 fn propose(house: &House, caller: &Caller, plan: ChangePlan) -> Result<Proposal, Fault> {
     let resource = plan.steps.first().map(|step| step.resource()).unwrap_or_default();
     let policy = house.policy();
-    let source = policy.contract(&resource.to_ascii_lowercase()).map(|contract| contract.source.clone());
+    // What a caller may not know of is not there, and neither is its source.
+    let seen =
+        |contract: &&Contract| ResourceContract::of(contract, contract.role_of(&caller.actor, &caller.role)).is_some();
+    let contract = policy.contract(&resource.to_ascii_lowercase());
+    let source =
+        contract.filter(|contract| seen(contract) || caller.is_admin()).map(|contract| contract.source.clone());
     match source.filter(|source| house.datasets.get(source).is_some()) {
         Some(source) => Ok(Proposal::Change { source, plan: Box::new(plan) }),
         None => Err(policy.no_resource(caller, resource)),

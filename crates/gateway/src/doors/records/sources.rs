@@ -20,6 +20,9 @@ pub async fn examine(house: &Arc<House>) -> Result<(), CannotOpen> {
     if !problems.is_empty() {
         return Err(CannotOpen(problems));
     }
+    for dataset in house.datasets.iter().filter(|dataset| dataset.source.is_writable()) {
+        house.engines.recover(&dataset.source).await.map_err(|fault| CannotOpen(vec![fault.to_string()]))?;
+    }
     house.reconcile_changes().await.map(drop).map_err(|fault| CannotOpen(vec![fault.to_string()]))
 }
 

@@ -1,6 +1,7 @@
 //! What a token says, and whether it still holds.
 
 use crate::config::Jwt;
+use domain::Caller;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -43,6 +44,9 @@ pub fn check(config: &Jwt, payload: &Map<String, Value>, now: Timestamp) -> Resu
     }
     let actor = name(payload, &config.actor_claim).ok_or("no actor")?;
     let role = name(payload, &config.role_claim).ok_or("no role")?;
+    if role == Caller::ADMIN {
+        return Err("admins sign in with tokens of this house");
+    }
     let mut claims = BTreeMap::new();
     flatten("", payload, 0, &mut claims)?;
     Ok(Person { actor, role, claims })

@@ -93,8 +93,8 @@ impl PgConn {
 
     /// Sends what is pending, and right behind it a statement; then waits for all answers.
     fn after_pending<T>(&self, answer: impl Future<Output = Result<T, Error>>) -> Result<T, LedgerError> {
-        let pending = self.pending.take();
-        self.wait(async {
+        let (pending, doomed) = (self.pending.take(), Cell::new(false));
+        let answer = self.wait(async {
             let mut sent: Vec<_> = pending.iter().map(|pending| Box::pin(self.send(pending))).collect();
             let mut answer = Box::pin(answer);
             // A statement goes out when it is first asked for its answer.
@@ -104,16 +104,25 @@ impl PgConn {
             }
             let first = futures_util::poll!(&mut answer);
             for (pending, early) in sent.into_iter().zip(early) {
-                match early {
-                    Poll::Ready(done) => done?,
-                    Poll::Pending => pending.await?,
-                }
+                let done = match early {
+                    Poll::Ready(done) => done,
+                    Poll::Pending => pending.await,
+                };
+                doomed.set(doomed.get() || done.is_err());
+                done?;
             }
             match first {
                 Poll::Ready(answer) => answer,
                 Poll::Pending => answer.await,
             }
-        })
+        });
+        if doomed.get() {
+            // It belonged to work that was done, as far as that knew: nothing of this transaction may stand.
+            self.pending.take();
+            drop(self.wait(self.link.client.batch_execute("ROLLBACK")));
+            self.begun.set(false);
+        }
+        answer
     }
 
     async fn send(&self, pending: &Pending) -> Result<(), Error> {
@@ -201,13 +210,16 @@ impl Session for PgConn {
         let conn: &dyn Conn = self;
         self.prepared(BEGIN)?;
         self.begun.set(true);
-        self.control("BEGIN")?;
+        self.control("BEGIN ISOLATION LEVEL READ COMMITTED")?;
         *self.xid.borrow_mut() = conn.only(BEGIN, &[])?.get("xid")?;
         Ok(())
     }
 
     fn commit(&self) -> Result<(), LedgerError> {
         let committed = self.batch("COMMIT;");
+        if committed.is_err() && !self.link.client.is_closed() {
+            drop(self.batch("ROLLBACK;"));
+        }
         self.begun.set(false);
         committed
     }

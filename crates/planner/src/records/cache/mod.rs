@@ -136,6 +136,10 @@ impl Cache {
         decided: &Decided,
     ) {
         let Planned::Plan { source, plan, .. } = &decided.planned else { return };
+        // What somebody quoted may have moved the model to write more than the next one's words say.
+        if !matches!(plan.step(), Some(domain::change::Step::Read(_))) {
+            return;
+        }
         for level in Level::ALL {
             let lifted = lift(index, text, level);
             let Some(template) = Template::by_value(plan, &lifted.literals) else { continue };
