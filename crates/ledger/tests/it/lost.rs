@@ -6,7 +6,7 @@ use ledger::{AuditEvent, Home, Ledger, LedgerError, NewToken, ScanQuota};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use testkit::Postgres;
 
@@ -79,7 +79,7 @@ async fn one_that_does_not_is_an_honest_error() {
 /// Connections are cut at every moment, also between a COMMIT and its answer, while two servers write.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_recorded_twice_or_lost_when_connections_are_cut() {
-    const CUTS: usize = 40;
+    const CUTS: usize = 20;
     let place = crate::place::Place::postgres();
     let database = place.database.clone().unwrap();
     let (one, other) = (place.open(), place.open());
@@ -90,7 +90,11 @@ async fn nothing_is_recorded_twice_or_lost_when_connections_are_cut() {
             let cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
                        WHERE datname = current_database() AND application_name = 'gatehouse'";
             let cut = || Postgres::shared().sql(&database, cut).parse::<usize>().unwrap();
-            let cuts: usize = (0..CUTS).map(|_| cut()).sum();
+            // However long it takes them to come back each time.
+            let (mut cuts, patience) = (0, Instant::now() + Duration::from_secs(60));
+            while cuts < CUTS && Instant::now() < patience {
+                cuts += cut();
+            }
             over.store(true, Ordering::Relaxed);
             cuts
         })
@@ -110,7 +114,7 @@ async fn nothing_is_recorded_twice_or_lost_when_connections_are_cut() {
     };
     let (first, second) = tokio::join!(tokio::spawn(record(one)), tokio::spawn(record(other)));
     let ids: Vec<RunId> = first.unwrap().into_iter().chain(second.unwrap()).collect();
-    assert!(cutter.await.unwrap() > CUTS / 2, "connections were cut");
+    assert!(cutter.await.unwrap() >= CUTS, "connections were cut");
     let ledger = place.open();
     let report = ledger.verify().await.unwrap();
     let expected = ids.len() as i64;
