@@ -13,14 +13,16 @@ pub async fn examine(house: &Arc<House>) -> Result<(), CannotOpen> {
         for path in dataset.source.paths() {
             problems.extend(stands_alone(path).err());
         }
-        if let Some(problem) = unwritable(house, dataset) {
-            problems.push(problem);
-        }
     }
     if !problems.is_empty() {
         return Err(CannotOpen(problems));
     }
     for dataset in house.datasets.iter().filter(|dataset| dataset.source.is_writable()) {
+        // It can still be read, and whoever writes is told.
+        if let Some(problem) = unwritable(house, dataset) {
+            tracing::warn!("{problem}");
+            continue;
+        }
         house.engines.recover(&dataset.source).await.map_err(|fault| CannotOpen(vec![fault.to_string()]))?;
     }
     house.reconcile_changes().await.map(drop).map_err(|fault| CannotOpen(vec![fault.to_string()]))
