@@ -1,6 +1,6 @@
 //! What somebody untrusted wants to run.
 
-use crate::{QueryPlan, Scan, ScriptProposal, sha256_hex};
+use crate::{ChangePlan, QueryPlan, Scan, ScriptProposal, sha256_hex};
 use serde::{Deserialize, Serialize};
 
 /// Untrusted: written by a model, a planner or a caller. Only policy turns it into `Approved`.
@@ -19,6 +19,11 @@ pub enum Proposal {
         source: String,
         scan: Box<Scan>,
     },
+    /// One read, insert or update, under the stricter rules of Records.
+    Change {
+        source: String,
+        plan: Box<ChangePlan>,
+    },
     /// A script for one device. It is checked by `policy::script` and runs nowhere but on that device.
     Script {
         device: String,
@@ -33,6 +38,7 @@ pub enum QueryMode {
     Plan,
     Sql,
     Scan,
+    Change,
     Script,
 }
 
@@ -42,6 +48,7 @@ impl QueryMode {
             Self::Plan => "plan",
             Self::Sql => "sql",
             Self::Scan => "scan",
+            Self::Change => "change",
             Self::Script => "script",
         }
     }
@@ -51,7 +58,10 @@ impl Proposal {
     /// What it is about: a source of data, or a device.
     pub fn source(&self) -> &str {
         match self {
-            Self::Query { source, .. } | Self::Sql { source, .. } | Self::Scan { source, .. } => source,
+            Self::Query { source, .. }
+            | Self::Sql { source, .. }
+            | Self::Scan { source, .. }
+            | Self::Change { source, .. } => source,
             Self::Script { device, .. } => device,
         }
     }
@@ -61,6 +71,7 @@ impl Proposal {
             Self::Query { .. } => QueryMode::Plan,
             Self::Sql { .. } => QueryMode::Sql,
             Self::Scan { .. } => QueryMode::Scan,
+            Self::Change { .. } => QueryMode::Change,
             Self::Script { .. } => QueryMode::Script,
         }
     }

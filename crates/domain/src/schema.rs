@@ -10,6 +10,15 @@ use serde::{Deserialize, Serialize};
 pub enum Dialect {
     DuckDb,
     Sqlite,
+    Postgres,
+}
+
+impl Dialect {
+    /// Whether an engine has row-level security of its own: then two callers may get different rows for one statement,
+    /// and nothing that was read for one is kept for another.
+    pub fn varies_by_caller(self) -> bool {
+        self == Self::Postgres
+    }
 }
 
 /// The types that contracts and plans speak of. Engines map their own types to these.
@@ -72,6 +81,9 @@ pub struct Table {
     pub columns: Vec<Column>,
     pub primary_key: Vec<String>,
     pub foreign_keys: Vec<ForeignKey>,
+    /// Columns of those foreign keys that nobody declared: what they are called gives them away.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inferred: Vec<String>,
     /// Other words for the table, from its contract.
     pub synonyms: Vec<String>,
     /// Not known of views, nor where a row filter applies.

@@ -1,12 +1,16 @@
 //! Warm workers: one per statement at a time, kept between statements, thrown away on any doubt.
 
-use crate::client::{Lost, Room, Worker};
+use crate::change::Pens;
+use crate::client::{Copies, Lost, Room, Worker};
 use crate::fault;
+use crate::hot::{HotCopies, HotSettings};
 use crate::protocol::{Queried, Query};
-use crate::source::Source;
+use crate::remote::{Remote, Remotes};
+use crate::source::{FileTable, Source};
 use domain::{Fault, Rows, SourceSchema};
 use policy::Approved;
 use sandbox::{JailLimits, Report, Sandbox};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -27,6 +31,8 @@ pub struct Settings {
     pub jail: JailLimits,
     /// Workers that stream whole tables.
     pub scan: Scanning,
+    /// Where copies of hot tables are kept; none are without.
+    pub hot: Option<HotSettings>,
 }
 
 /// The profile of workers for large results: fewer, with more of the machine each.
@@ -48,6 +54,7 @@ impl Default for Settings {
             strict: false,
             jail: JailLimits::default(),
             scan: Scanning::default(),
+            hot: None,
         }
     }
 }
@@ -81,6 +88,8 @@ pub(crate) struct Key {
 pub(crate) enum Profile {
     Usual,
     Scan,
+    /// Writes; one at a time for each source.
+    Write,
 }
 
 /// A result, and what it took.
@@ -94,24 +103,30 @@ pub struct Executed {
 /// The only way from an approved statement to rows.
 #[derive(Clone)]
 pub struct Engines {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
-struct Shared {
+pub(crate) struct Shared {
     sandbox: Arc<Sandbox>,
-    settings: Settings,
+    pub settings: Settings,
     turns: Arc<Semaphore>,
     scan_turns: Arc<Semaphore>,
     /// Idle workers, the longest idle first.
     idle: Mutex<Vec<(Key, Worker)>>,
+    hot: Option<HotCopies>,
+    remotes: Remotes,
+    /// Who writes to a source, writes alone.
+    pub(crate) pens: Pens,
 }
 
 impl Engines {
     pub fn new(sandbox: Sandbox, settings: Settings) -> Self {
         let turns = Arc::new(Semaphore::new(settings.concurrency));
         let scan_turns = Arc::new(Semaphore::new(settings.scan.concurrency));
-        let idle = Mutex::new(Vec::new());
-        Self { shared: Arc::new(Shared { sandbox: Arc::new(sandbox), settings, turns, scan_turns, idle }) }
+        let (idle, remotes, pens) = (Mutex::default(), Remotes::default(), Pens::default());
+        let hot = settings.hot.clone().map(HotCopies::new);
+        let sandbox = Arc::new(sandbox);
+        Self { shared: Arc::new(Shared { sandbox, settings, turns, scan_turns, idle, hot, remotes, pens }) }
     }
 
     /// What holds the workers on this machine.
@@ -120,7 +135,8 @@ impl Engines {
     }
 
     /// Runs what policy has approved. A statement that takes too long is ended by killing its
-    /// worker: nothing softer is certain. So is one whose caller drops this future.
+    /// worker: nothing softer is certain; on another machine it is cancelled there. So is one whose caller drops this
+    /// future.
     ///
     /// `turn` is whatever says that it is the caller's turn. It comes back with the rows. Whoever costs the house a worker
     /// keeps it until there is another one: others should not find the warm workers gone.
@@ -130,8 +146,8 @@ impl Engines {
         approved: &Approved,
         turn: T,
     ) -> Result<(Executed, T), Fault> {
-        if approved.source() != source.name {
-            // It was checked against the tables of another source.
+        if approved.source() != source.name || approved.change().is_some() {
+            // It was checked against the tables of another source, or is no read.
             return Err(Fault::internal("engine.source"));
         }
         let limits = approved.limits();
@@ -142,12 +158,25 @@ impl Engines {
             bytes: limits.bytes,
             ..Query::default()
         };
+        let most = Duration::from_secs(limits.seconds);
+        if let Some(remote) = self.remote(source)? {
+            let whole = async { remote.begin(approved, query).await?.whole().await };
+            let answer = tokio::time::timeout(most, whole).await.map_err(|_| fault::timeout(limits.seconds))?;
+            let (Queried { columns, row_count, truncated, exec_ms }, ipc) = answer?;
+            let (rows, data_version) = (Rows { columns, ipc, row_count, truncated }, source.data_version()?);
+            return Ok((Executed { rows, exec_ms, data_version }, turn));
+        }
         let mut work = self.work(source, approved, Profile::Usual, turn).await?;
-        let answer = tokio::time::timeout(Duration::from_secs(limits.seconds), work.worker.get()?.query(query)).await;
+        let answer = tokio::time::timeout(most, work.worker.get()?.query(query)).await;
         let answer = answer.map_err(|_| fault::timeout(limits.seconds))?;
         let (Queried { columns, row_count, truncated, exec_ms }, ipc) = work.worker.understand(answer)?;
         let (turn, data_version) = work.done()?;
         Ok((Executed { rows: Rows { columns, ipc, row_count, truncated }, exec_ms, data_version }, turn))
+    }
+
+    /// The engine of a source on another machine; none where workers read it.
+    pub(crate) fn remote(&self, source: &Source) -> Result<Option<Remote>, Fault> {
+        self.shared.remotes.of(source, self.shared.settings.queue)
     }
 
     /// Waits for a worker of this profile, and holds it.
@@ -166,15 +195,32 @@ impl Engines {
 
     /// What tables a source has, asked of the source itself.
     pub async fn describe(&self, source: &Source) -> Result<SourceSchema, Fault> {
-        let (_turn, mut worker) = self.nobodys(source).await?;
-        let mut schema = worker.look(async |w| w.describe().await).await?;
+        let mut schema = match self.remote(source)? {
+            Some(remote) => SourceSchema { data_version: source.data_version()?, ..remote.describe().await? },
+            None => {
+                let (_turn, mut worker) = self.nobodys(source).await?;
+                let schema = worker.look(async |w| w.describe().await).await?;
+                SourceSchema { data_version: worker.get()?.data_version.clone(), ..schema }
+            }
+        };
+        if source.is_writable() {
+            // A count would be of a moment ago; it is not kept beside tables that are.
+            schema.tables.iter_mut().for_each(|table| table.row_count = None);
+        }
         schema.source.clone_from(&source.name);
-        schema.data_version.clone_from(&worker.get()?.data_version);
         Ok(schema)
     }
 
-    /// Proves from inside a jail that this source cannot be written to.
+    /// Has a writer open the source once: what one that was killed left half done is undone. Readers cannot.
+    pub async fn recover(&self, source: &Source) -> Result<(), Fault> {
+        self.start(source, Profile::Write, false).await.map(bury)
+    }
+
+    /// Proves from inside a jail, or from where its statements run, that this source cannot be written to.
     pub async fn prove_read_only(&self, source: &Source) -> Result<(), Fault> {
+        if let Some(remote) = self.remote(source)? {
+            return remote.prove_read_only().await;
+        }
         let (_turn, mut worker) = self.nobodys(source).await?;
         worker.look(async |w| w.try_to_write().await).await
     }
@@ -193,7 +239,7 @@ impl Engines {
 
     async fn turn(&self, profile: Profile) -> Result<OwnedSemaphorePermit, Fault> {
         let turns = match profile {
-            Profile::Usual => self.shared.turns.clone(),
+            Profile::Usual | Profile::Write => self.shared.turns.clone(),
             Profile::Scan => self.shared.scan_turns.clone(),
         };
         match tokio::time::timeout(self.shared.settings.queue, turns.acquire_owned()).await {
@@ -207,7 +253,9 @@ impl Engines {
         while let Some(mut worker) = self.take_idle(key) {
             // One that opened an older state of the data would read a mixture of both; one that died
             // while nobody used it should cost nobody a request.
-            if worker.data_version == data_version && worker.is_alive() {
+            let current = source.is_writable() || worker.data_version == data_version;
+            if current && worker.is_alive() {
+                worker.data_version = data_version;
                 return Ok(worker);
             }
             bury(worker);
@@ -216,12 +264,45 @@ impl Engines {
     }
 
     async fn start(&self, source: &Source, profile: Profile, unhurried: bool) -> Result<Worker, Fault> {
+        // Before its copies are looked for: a worker may read a newer state than it says, never an older one.
+        let data_version = source.data_version()?;
+        let copies = self.copies(source);
+        let sandbox = self.shared.sandbox.clone();
+        Worker::start(sandbox, source, (&copies, data_version), self.room(profile), unhurried).await
+    }
+
+    fn room(&self, profile: Profile) -> Room {
         let settings = &self.shared.settings;
-        let room = match profile {
-            Profile::Usual => Room { jail: settings.jail, threads: 1 },
-            Profile::Scan => Room { jail: settings.scan.jail, threads: threads(settings.scan.jail.cpus) },
-        };
-        Worker::start(self.shared.sandbox.clone(), source, room, unhurried).await
+        match profile {
+            Profile::Usual => Room { jail: settings.jail, threads: 1, writes: false },
+            Profile::Write => Room { jail: settings.jail, threads: 1, writes: true },
+            Profile::Scan => {
+                Room { jail: settings.scan.jail, threads: threads(settings.scan.jail.cpus), writes: false }
+            }
+        }
+    }
+
+    /// The copies of hot tables that there are. Those that are missing are made while their files are read.
+    fn copies(&self, source: &Source) -> Copies {
+        let Some(hot) = &self.shared.hot else { return Copies::new() };
+        let mut copies = Copies::new();
+        for (table, copy) in hot.wanted(source) {
+            if hot.begin(&copy) {
+                tokio::spawn(self.clone().make_copy(source.name.clone(), table.clone(), copy));
+            } else if copy.exists() {
+                copies.insert(table.table.clone(), copy);
+            }
+        }
+        copies
+    }
+
+    async fn make_copy(self, source: String, table: FileTable, copy: PathBuf) {
+        let Some(hot) = &self.shared.hot else { return };
+        match hot.make(self.shared.sandbox.clone(), (&source, &table), &copy, self.room(Profile::Scan)).await {
+            // Workers that read the file still would go on doing so.
+            Ok(()) => lock(&self.shared.idle).retain(|(key, _)| key.source != source),
+            Err(fault) => tracing::warn!(source, table = table.table, reason = fault.message, "no hot copy"),
+        }
     }
 
     fn take_idle(&self, key: &Key) -> Option<Worker> {

@@ -1,6 +1,6 @@
 //! The only thing that engines run.
 
-use domain::{ContractUse, Dialect, Limits, Value, sha256_hex};
+use domain::{Caller, ContractUse, Dialect, Limits, Op, Value, sha256_hex};
 
 /// A proposal that policy has accepted for one caller, in its compiled form.
 ///
@@ -12,7 +12,8 @@ use domain::{ContractUse, Dialect, Limits, Value, sha256_hex};
 /// all rows; if there are more than `limits().rows`, it drops the last and says `truncated`.
 #[derive(Debug)]
 pub struct Approved {
-    pub(crate) role: String,
+    /// For whom: engines with row-level security of their own are told.
+    pub(crate) caller: Caller,
     pub(crate) source: String,
     pub(crate) dialect: Dialect,
     pub(crate) sql: String,
@@ -23,12 +24,92 @@ pub struct Approved {
     pub(crate) tables: Vec<String>,
     pub(crate) proposal_hash: String,
     pub(crate) personal: bool,
+    pub(crate) change: Option<Box<Change>>,
+}
+
+/// The statements of one write, which run in one transaction and in this order.
+#[derive(Debug)]
+pub struct Change {
+    pub(crate) op: Op,
+    pub(crate) table: String,
+    pub(crate) columns: Vec<String>,
+    pub(crate) key: usize,
+    pub(crate) twin: Option<Statement>,
+    pub(crate) before: Option<Statement>,
+    pub(crate) write: Statement,
+    pub(crate) image: Statement,
+    pub(crate) versioned: bool,
+    pub(crate) fields: Vec<String>,
+}
+
+/// One statement and the values of its placeholders.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    pub(crate) sql: String,
+    pub(crate) params: Vec<Value>,
+}
+
+impl Change {
+    pub fn op(&self) -> Op {
+        self.op
+    }
+    /// The one table that is written.
+    pub fn table(&self) -> &str {
+        &self.table
+    }
+    /// The columns that are set.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+    /// How many fields tell its rows apart.
+    pub fn key(&self) -> usize {
+        self.key
+    }
+    /// INSERT with a natural key: the row that has it, as its key and whether it is the one that is to be inserted. If it
+    /// is, nothing is written; if it is not, the change is a conflict.
+    pub fn twin(&self) -> Option<&Statement> {
+        self.twin.as_ref()
+    }
+    /// UPDATE: the row, if it exists for this caller. Without it nothing is written.
+    pub fn before(&self) -> Option<&Statement> {
+        self.before.as_ref()
+    }
+    /// Writes one row and gives its key. More than one is undone.
+    pub fn write(&self) -> &Statement {
+        &self.write
+    }
+    /// The row afterwards, as its writer may read it: its first [`Change::key`] parameters are the key. Where it gives
+    /// nothing, the row would have left what its writer may see, and the write is undone.
+    pub fn image(&self) -> &Statement {
+        &self.image
+    }
+    /// The fields that its writer may know of: an error names no other.
+    pub fn fields(&self) -> &[String] {
+        &self.fields
+    }
+    /// Whether a write that finds nothing has come too late: the row is there, in another version.
+    pub fn is_versioned(&self) -> bool {
+        self.versioned
+    }
+}
+
+impl Statement {
+    pub fn sql(&self) -> &str {
+        &self.sql
+    }
+    pub fn params(&self) -> &[Value] {
+        &self.params
+    }
 }
 
 impl Approved {
     /// The role that it was approved for. A worker serves one role at a time.
     pub fn role(&self) -> &str {
-        &self.role
+        &self.caller.role
+    }
+    /// Whom it was approved for: actor, role and claims.
+    pub fn caller(&self) -> &Caller {
+        &self.caller
     }
     pub fn source(&self) -> &str {
         &self.source
@@ -36,11 +117,12 @@ impl Approved {
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
-    /// One read-only statement. Tables are named as `"main"."table"`.
+    /// One read-only statement, or what a [`Change`] writes. Tables are named as `"main"."table"`, in Postgres by their
+    /// own schema.
     pub fn sql(&self) -> &str {
         &self.sql
     }
-    /// The values of `$1 …` (DuckDB) or `?1 …` (SQLite), in order.
+    /// The values of `$1 …` (`?1 …` in SQLite), in order.
     pub fn params(&self) -> &[Value] {
         &self.params
     }
@@ -63,13 +145,20 @@ impl Approved {
     pub fn is_personal(&self) -> bool {
         self.personal
     }
+    /// The statements of a write. Whatever only reads has none.
+    pub fn change(&self) -> Option<&Change> {
+        self.change.as_deref()
+    }
     pub fn proposal_hash(&self) -> &str {
         &self.proposal_hash
     }
-    /// The identity of what runs: source, statement and bound values, claims included.
+    /// The identity of what runs: source, statement and bound values, claims included; and the caller, where the engine
+    /// itself decides by caller which rows there are.
     pub fn fingerprint(&self) -> String {
         let params = serde_json::to_string(&self.params).unwrap_or_default();
-        sha256_hex([self.source.as_str(), &self.sql, &params].join("\0").as_bytes())
+        let Caller { actor, role, claims, .. } = &self.caller;
+        let whose = self.dialect.varies_by_caller().then(|| format!("{actor}\0{role}\0{claims:?}"));
+        sha256_hex([self.source.as_str(), &self.sql, &params, &whose.unwrap_or_default()].join("\0").as_bytes())
     }
     /// The statement with its values written into it, for people to read and run elsewhere. Engines
     /// never run it.

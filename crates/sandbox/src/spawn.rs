@@ -25,7 +25,7 @@ pub(crate) fn spawn(sandbox: &Sandbox, jail: &Jail, tail: &[OsString], trial: bo
     if tier != Tier::T1 && matches!(jail.profile, Profile::Script(_)) {
         return Err(SpawnError::setup("tier", format!("a script needs T1, and this machine has {tier}")));
     }
-    let reads = spec::place(tier, resolve(&jail.read)?);
+    let reads = spec::place(tier, resolve(jail)?);
     let account = host.root.then(|| host.account.clone());
     let (tmp, scratch) = match tier {
         Tier::T1 | Tier::Container => (PathBuf::from(T1_TMP), None),
@@ -49,6 +49,7 @@ pub(crate) fn spawn(sandbox: &Sandbox, jail: &Jail, tail: &[OsString], trial: bo
         landlock_abi: sandbox.report().landlock_abi,
         program: sandbox.program.clone(),
         reads,
+        locks: jail.locks,
         tmp,
         limits: jail.limits,
         profile: jail.profile.clone(),
@@ -60,10 +61,12 @@ pub(crate) fn spawn(sandbox: &Sandbox, jail: &Jail, tail: &[OsString], trial: bo
     Ok(jailed)
 }
 
-/// Each path as it was named, made absolute, and what it really is.
-fn resolve(paths: &[PathBuf]) -> Result<Vec<(PathBuf, PathBuf)>, SpawnError> {
-    let resolve = |path: &PathBuf| Ok((std::path::absolute(path)?, fs::canonicalize(path)?));
-    paths.iter().map(|p| resolve(p).map_err(|reason| SpawnError::Missing { path: p.clone(), reason })).collect()
+/// Each path as it was named, made absolute, what it really is, and whether it may be written in.
+fn resolve(jail: &Jail) -> Result<Vec<(PathBuf, PathBuf, bool)>, SpawnError> {
+    let resolve = |path: &PathBuf, write| Ok((std::path::absolute(path)?, fs::canonicalize(path)?, write));
+    let paths = jail.write.iter().map(|path| (path, true)).chain(jail.read.iter().map(|path| (path, false)));
+    let missing = |path: &PathBuf, reason| SpawnError::Missing { path: path.clone(), reason };
+    paths.map(|(path, write)| resolve(path, write).map_err(|reason| missing(path, reason))).collect()
 }
 
 fn command(spec: &Spec, tail: &[OsString]) -> Result<Command, SpawnError> {

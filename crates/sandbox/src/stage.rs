@@ -128,5 +128,5 @@ fn lock(spec: &Spec) -> Result<(), Failure> {
     if spec.tier != Tier::Container || spec.landlock_abi > 0 {
         filesystem::restrict(spec).map_err(|e| Failure::setup("landlock", e))?;
     }
-    syscalls::restrict(&spec.profile).map_err(|e| Failure::setup("seccomp", e))
+    syscalls::restrict(&spec.profile, spec.locks).map_err(|e| Failure::setup("seccomp", e))
 }

@@ -115,6 +115,11 @@ fn without_anything_the_defaults_hold() {
     model.max_budget_usd                0.50
     model.timeout_seconds               240
     model.prices                        (not set)
+    records.write_confidence            0.80
+    records.router_resources            2
+    records.router_resources_joined     3
+    records.router_model                (not set)
+    records.intent_cache                4096
     server.listen                       127.0.0.1:8080
     server.hosts                        (not set)
     server.behind_proxy                 false
@@ -122,6 +127,13 @@ fn without_anything_the_defaults_hold() {
     server.header_timeout_seconds       10
     tls.cert                            (not set)
     tls.key                             (not set)
+    auth.jwt_secret                     (not set)
+    auth.jwks                           (not set)
+    auth.jwt_issuer                     (not set)
+    auth.jwt_audience                   (not set)
+    auth.actor_claim                    sub
+    auth.role_claim                     role
+    auth.leeway_seconds                 30
     log.level                           info
     log.format                          pretty
     datasets.dir                        datasets
@@ -132,6 +144,11 @@ fn without_anything_the_defaults_hold() {
     audit.verbose                       false
     contracts.dir                       contracts
     ledger.path                         ledger.sqlite
+    ledger.url                          (not set)
+    ledger.url_file                     (not set)
+    ledger.ca_file                      (not set)
+    ledger.wait_seconds                 10
+    ledger.lease_seconds                15
     ledger.keep_days                    365
     ledger.head_interval_seconds        60
     limits.rows                         1000
@@ -156,6 +173,7 @@ fn without_anything_the_defaults_hold() {
     api.scan.schema_cache_ttl_seconds   3600
     api.scan.sample_cache_ttl_seconds   3600
     api.scan.result_cache_mb            64
+    api.scan.hot_copy_max_mb            1024
     api.scan.workers                    8
     api.scan.worker_cpus                0
     api.scan.worker_memory_mb           1024
@@ -356,7 +374,7 @@ fn sources_that_are_wrong() {
         kind = "sqlite"
         path = "shop.sqlite"
         [sources.a]
-        kind = "postgres"
+        kind = "oracle"
         prompts = "How many?"
         [sources.b]
         path = "b.sqlite"
@@ -374,14 +392,80 @@ fn sources_that_are_wrong() {
     insta::assert_snapshot!(bad(file, &[]), @r#"
     file gatehouse.toml: `sources.Shop`: a source's name has lowercase letters, digits, `_` and `-`, at most 64
     file gatehouse.toml: `sources.a.prompts`: the text `How many?` is not a list of texts, as in `["a", "b"]`
-    file gatehouse.toml: `sources.a.kind`: `postgres` is not a kind of source: use `sqlite` or `files`
-    file gatehouse.toml: `sources.b.kind`: missing: say `sqlite` or `files`
+    file gatehouse.toml: `sources.a.kind`: `oracle` is not a kind of source: use `sqlite`, `files` or `postgres`
+    file gatehouse.toml: `sources.b.kind`: missing: say `sqlite`, `files` or `postgres`
     file gatehouse.toml: `sources.c.pth`: unknown key: did you mean `path`?
     file gatehouse.toml: `sources.c.tables`: belongs to sources of kind `files`
     file gatehouse.toml: `sources.c.path`: missing
     file gatehouse.toml: `sources.d.tables.x`: `5` is not a path
     file gatehouse.toml: `sources.e.tables`: must name a file for each table, as in `{orders = "orders.parquet"}`
     file gatehouse.toml: `sources.odd`: must be a table, as in `[sources.odd]`
+    "#);
+}
+
+#[test]
+fn a_source_on_postgres() {
+    let file = r#"
+        [sources.crm]
+        kind = "postgres"
+        url_env = "CRM_URL"
+        schemas = ["public", "sales"]
+        roles = {analyst = "gatehouse_analyst"}
+        [sources.local]
+        kind = "postgres"
+        url_env = "LOCAL_URL"
+        sslmode = "disable"
+        "#;
+    let urls = [("CRM_URL", "postgres://g:p%20w@db.example.com/crm"), ("LOCAL_URL", "postgres://g@127.0.0.1:5433/x")];
+    let config = good(file, &urls);
+    let [crm, local] = config.sources.as_slice() else { panic!("two sources") };
+    let engines::SourceKind::Postgres(crm) = &crm.source.kind else { panic!("a Postgres") };
+    assert_eq!((crm.tls.is_some(), crm.connections, crm.schemas.join(" ").as_str()), (true, 8, "public sales"));
+    assert_eq!(crm.roles.get("analyst").map(String::as_str), Some("gatehouse_analyst"));
+    let engines::SourceKind::Postgres(local) = &local.source.kind else { panic!("a Postgres") };
+    assert_eq!((local.tls.is_some(), local.roles.len()), (false, 0));
+    let (loaded, _dir) = load_with(file, &urls, |_| {});
+    let (config, shown) = loaded.unwrap();
+    let told = format!("{config:?} {}", text(&shown, true));
+    assert!(!told.contains("p%20w") && !told.contains("p w"), "a password is shown");
+}
+
+#[test]
+fn sources_on_postgres_that_are_wrong() {
+    let file = r#"
+        [sources.a]
+        kind = "postgres"
+        [sources.b]
+        kind = "postgres"
+        url_env = "NOT_THERE"
+        path = "x.sqlite"
+        [sources.c]
+        kind = "postgres"
+        url_file = "not-there"
+        connections = 0
+        [sources.d]
+        kind = "postgres"
+        url_env = "FAR"
+        sslmode = "disable"
+        schemas = ["a.b"]
+        roles = ["analyst"]
+        [sources.e]
+        kind = "postgres"
+        url_env = "ODD"
+        sslmode = "prefer"
+        "#;
+    let urls = [("FAR", "postgres://g:secret@db.example.com/crm"), ("ODD", "mysql://g:secret@db")];
+    insta::assert_snapshot!(bad(file, &urls), @r#"
+    file gatehouse.toml: `sources.a.url_env`: missing: name the variable, or say `url_file`
+    file gatehouse.toml: `sources.b.path`: belongs to sources of kind `sqlite`
+    file gatehouse.toml: `sources.b.url_env`: the variable `NOT_THERE` is not set
+    file gatehouse.toml: `sources.c.url_file`: `not-there` cannot be read: No such file or directory (os error 2)
+    file gatehouse.toml: `sources.c.connections`: `0` is not a whole number from 1 to 100
+    file gatehouse.toml: `sources.d.schemas`: `a.b` is not the name of a schema that can be shown
+    file gatehouse.toml: `sources.d.roles`: must name a role of the database for each role here, as in `{analyst = "gatehouse_analyst"}`
+    file gatehouse.toml: `sources.d.sslmode`: `disable` is for this machine only: the password and the rows would cross the network in clear
+    file gatehouse.toml: `sources.e.sslmode`: the text `prefer` is not one of `verify-full`, `disable`
+    file gatehouse.toml: `sources.e.url_env`: the address is not one: write postgres://user:password@host:5432/database
     "#);
 }
 

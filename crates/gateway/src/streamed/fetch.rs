@@ -10,12 +10,13 @@ use bytes::Bytes;
 use domain::{Ask, Caller, Fault, Kind, ResultColumn, Run, Status};
 use engines::{Caps, Form, Next, Streaming, Total};
 use ledger::{OverQuota, ScanQuota};
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// A worker's first frame is shorter than this only if it is the last as well.
-const FRAME: usize = 1024 * 1024;
+/// A result that is shorter is recorded before any of it is sent.
+const SMALL: usize = 1024 * 1024;
 
 /// A walk, and what it has come to so far.
 struct Fetch<'a> {
@@ -36,6 +37,8 @@ struct Fetch<'a> {
     held: Vec<Bytes>,
     /// Whether they were sent before.
     cached: bool,
+    /// Of what goes out, where that is a file which somebody keeps.
+    digest: Option<Sha256>,
 }
 
 /// All of it, from the check to the last word.
@@ -61,6 +64,7 @@ pub async fn walk(
         columns: Vec::new(),
         held: Vec::new(),
         cached: false,
+        digest: (wanted.form == Form::Parquet).then(Sha256::new),
     };
     house.metrics.scans.began(&caller.actor);
     let end = tokio::select! {
@@ -81,9 +85,7 @@ impl Fetch<'_> {
         let approved = self.house.check(self.caller, &proposal, &mut self.run).await?;
         let granted = self.set_aside(approved.limits().bytes).await?;
         let dataset = self.house.datasets.get(approved.source()).ok_or_else(|| Fault::internal("path.source"))?;
-        let sandbox = self.house.engines.sandbox();
-        self.run.sandbox_tier = Some(sandbox.tier.to_string());
-        self.run.unenforced.clone_from(&sandbox.unenforced);
+        self.house.note_sandbox(dataset, &mut self.run);
         let caps = Caps { rows: self.wanted.rows, bytes: granted };
         let version = dataset.source.data_version()?;
         let key = Key::of(&approved, version, self.wanted.form, caps.rows, caps.bytes);
@@ -93,7 +95,8 @@ impl Fetch<'_> {
         }
         let start = Instant::now();
         // The only line of the house that gives a statement to an engine to be streamed.
-        let mut streaming = self.house.engines.stream(&dataset.source, &approved, self.wanted.form, caps, ()).await?;
+        let streaming = self.house.engines.stream(&dataset.source, &approved, self.wanted.form, caps, ()).await;
+        let mut streaming = streaming.inspect_err(|fault| self.house.note_change(dataset, fault))?;
         self.run.dataset_version_hash = Some(streaming.data_version().to_owned());
         self.columns = streaming.columns().to_vec();
         // A change between the two looks at the data would file the result under the wrong one.
@@ -143,43 +146,49 @@ impl Fetch<'_> {
         reader: &mut Reader,
         gathered: &mut Option<Vec<Bytes>>,
     ) -> Result<(), Fault> {
-        let first = match streaming.next().await? {
-            Next::Bytes(first) => first,
-            Next::End(total) => {
-                self.total = Some(total);
-                return Ok(());
+        let (mut first, mut came) = (Vec::new(), 0);
+        while came < SMALL {
+            match streaming.next().await? {
+                Next::Bytes(bytes) => {
+                    came += bytes.len();
+                    first.push(bytes);
+                }
+                Next::End(total) => {
+                    *gathered = gathered.take().map(|_| first.clone());
+                    self.held = first;
+                    self.total = Some(total);
+                    return Ok(());
+                }
             }
-        };
-        if first.len() < FRAME
-            && let Next::End(total) = streaming.next().await?
-        {
-            *gathered = gathered.take().map(|_| vec![first.clone()]);
-            self.held.push(first);
-            self.total = Some(total);
-            return Ok(());
         }
         self.open(reader, None);
-        let mut next = Next::Bytes(first);
+        for bytes in first {
+            self.pass_on(bytes, reader, gathered).await?;
+        }
         loop {
-            match next {
-                Next::Bytes(bytes) => {
-                    let length = bytes.len() as u64;
-                    if self.sent + length > self.house.results.most_of_one() {
-                        *gathered = None;
-                    } else if let Some(gathered) = gathered {
-                        gathered.push(bytes.clone());
-                    }
-                    let room = self.room(reader).await?;
-                    room.send(Ok(Piece::Bytes(bytes)));
-                    self.sent += length;
-                }
+            match streaming.next().await? {
+                Next::Bytes(bytes) => self.pass_on(bytes, reader, gathered).await?,
                 Next::End(total) => {
                     self.total = Some(total);
                     return Ok(());
                 }
             }
-            next = streaming.next().await?;
         }
+    }
+
+    async fn pass_on(&mut self, bytes: Bytes, reader: &Reader, gathered: &mut Option<Vec<Bytes>>) -> Result<(), Fault> {
+        let length = bytes.len() as u64;
+        if self.sent + length > self.house.results.most_of_one() {
+            *gathered = None;
+        } else if let Some(gathered) = gathered {
+            gathered.push(bytes.clone());
+        }
+        if let Some(digest) = &mut self.digest {
+            digest.update(&bytes);
+        }
+        self.room(reader).await?.send(Ok(Piece::Bytes(bytes)));
+        self.sent += length;
+        Ok(())
     }
 
     /// A place for one more piece. A reader that takes none holds up the engine, but not beyond the time of the scan.
@@ -230,7 +239,11 @@ impl Fetch<'_> {
         self.sent += self.held.iter().map(|bytes| bytes.len() as u64).sum::<u64>();
         run.exec_time_ms = self.total.map(|total| total.exec_ms);
         if self.begun {
-            run.result_json = audit::result(&self.columns, self.total, self.sent, self.cached);
+            let digest = self.digest.take().filter(|_| self.total.is_some()).map(|mut digest| {
+                self.held.iter().for_each(|bytes| digest.update(bytes));
+                hex::encode(digest.finalize())
+            });
+            run.result_json = audit::result(&self.columns, self.total, self.sent, self.cached, digest);
         }
     }
 

@@ -12,8 +12,10 @@ mod join;
 mod params;
 mod parse;
 mod path;
+mod postgres;
 mod scope;
 mod values;
+mod window;
 
 pub use dates::{instant, trunc};
 pub use parse::{parse_plan, parse_plan_value, query_plan_json_schema};

@@ -96,7 +96,12 @@ impl<'a> Walker<'a> {
         if readable.is_filtered() {
             self.used.filtered.insert(readable.name.to_owned());
         }
-        readable.rows.iter().map(|filter| filter.bind(|claim| self.bind_claim(readable.name, claim))).collect()
+        readable
+            .rows
+            .iter()
+            .chain(&readable.living)
+            .map(|filter| filter.bind(|claim| self.bind_claim(readable.name, claim)))
+            .collect()
     }
 
     /// The placeholder that stands for a claim of the caller.
@@ -122,7 +127,7 @@ impl<'a> Walker<'a> {
 /// How the dialect writes its n-th parameter, from 1.
 pub fn placeholder(dialect: Dialect, number: usize) -> String {
     match dialect {
-        Dialect::DuckDb => format!("${number}"),
+        Dialect::DuckDb | Dialect::Postgres => format!("${number}"),
         Dialect::Sqlite => format!("?{number}"),
     }
 }

@@ -9,6 +9,7 @@
 )]
 
 mod access;
+mod changes;
 mod contracts;
 mod fixture;
 mod grammar;
@@ -18,6 +19,7 @@ mod labelled;
 mod nasty;
 mod personal;
 mod plans;
+mod postgres;
 #[path = "../promise/mod.rs"]
 mod promise;
 mod redact;

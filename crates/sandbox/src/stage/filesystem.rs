@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 
 pub(super) const READ_FILE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{ReadFile});
 pub(super) const READ_TREE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{ReadFile | ReadDir});
+/// A database and its journal: regular files, nothing to execute.
+const WRITE_TREE: BitFlags<AccessFs> =
+    make_bitflags!(AccessFs::{ReadFile | ReadDir | WriteFile | Truncate | MakeReg | RemoveFile});
 /// Regular files and directories only, nothing to execute.
 pub(super) const SCRATCH: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
     ReadFile | ReadDir | WriteFile | Truncate | MakeReg | MakeDir | RemoveFile | RemoveDir
@@ -73,6 +76,10 @@ fn allowed(spec: &Spec) -> Vec<(PathBuf, BitFlags<AccessFs>)> {
             reads.chain(own_limit_files().into_iter().map(|file| (file, READ_FILE))).collect()
         }
     };
+    for read in spec.reads.iter().filter(|read| read.write) {
+        let place = if spec.tier == Tier::T2 { &read.real } else { &read.inside };
+        paths.push((place.clone(), WRITE_TREE));
+    }
     if let Profile::Script(script) = &spec.profile {
         paths.extend(super::script::allowed(script));
     }

@@ -9,8 +9,9 @@ use crate::streamed::Wanted;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use domain::{Caller, Fault, Kind, Proposal, Purpose};
+use domain::{Caller, Proposal, Purpose};
 use engines::Form;
+use policy::{Contract, Policy, ResourceContract};
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -48,8 +49,16 @@ async fn placed(house: &House, caller: &Caller, text: String) -> Result<Proposal
             Err(_) => {}
         }
     }
-    closest.ok_or_else(|| {
-        let fault = Fault::new(Kind::Forbidden, "scan.table_not_accessible", "there is no table that you may read");
-        fault.hint("ask whoever keeps the contracts for access").into()
-    })
+    // Who may read nothing is refused on record as well, without being told the name of anything.
+    Ok(closest.unwrap_or_else(|| {
+        let source = house.datasets.iter().find(|dataset| may_know(&house.policy(), caller, &dataset.id));
+        Proposal::Sql { source: source.map(|dataset| dataset.id.clone()).unwrap_or_default(), text }
+    }))
+}
+
+/// Whether some contract shows this caller something of a source, which may just not be there at the moment.
+fn may_know(policy: &Policy, caller: &Caller, source: &str) -> bool {
+    let shows =
+        |contract: &Contract| ResourceContract::of(contract, contract.role_of(&caller.actor, &caller.role)).is_some();
+    caller.is_admin() || policy.contracts().any(|contract| contract.source == source && shows(contract))
 }
