@@ -22,7 +22,7 @@ run: deps build ## build, then serve the demo on http://127.0.0.1:$(PORT)
 
 build: duckdb
 	@echo "building (the first time takes some minutes)"
-	@$(CARGO) build --release --locked -p gatehouse -p da
+	@$(CARGO) build --release --locked -p gatehouse -p da -p device
 
 test: deps python inspector duckdb lint unit page ## everything: formatting, lints, unit, integration and browser tests
 

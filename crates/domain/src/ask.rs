@@ -49,6 +49,8 @@ pub enum Door {
     Chat,
     Records,
     Scan,
+    /// Diagnostics, and scripts for devices.
+    Ops,
     /// The command line on the machine itself.
     Local,
     /// Agents that speak the Model Context Protocol.
@@ -62,6 +64,7 @@ impl Door {
             Self::Chat => "chat",
             Self::Records => "records",
             Self::Scan => "scan",
+            Self::Ops => "ops",
             Self::Local => "local",
             Self::Mcp => "mcp",
         }

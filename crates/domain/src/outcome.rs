@@ -9,6 +9,8 @@ pub enum Outcome {
     Rows(Rows),
     /// A row was written, or stood there already as it was to be written.
     Changed(Changed),
+    /// A script waits for its device; the run goes on record when the device has told its end.
+    Sent,
     /// A model's answer, whatever rows it is made of.
     Told(String),
     /// One question back, with the readings to choose from.

@@ -12,6 +12,7 @@ use crate::http::jwt::Verifier;
 use crate::http::rates::Rates;
 use crate::metrics::Metrics;
 use crate::planning::Planning;
+use crate::scripts::Ops;
 use crate::turns::Turns;
 use domain::{Caller, Fault, Kind, SourceSchema};
 use engines::{Engines, HotSettings, Settings, Source};
@@ -38,6 +39,8 @@ pub struct House {
     /// What each source was found to hold, by the version of its schema.
     schemas: Mutex<HashMap<String, (String, Arc<SourceSchema>)>>,
     pub planning: Planning,
+    /// What judges scripts and signs them.
+    pub ops: Ops,
     /// How many statements each actor may have running.
     pub turns: Turns,
     pub metrics: Metrics,
@@ -99,6 +102,7 @@ impl House {
             audit_lines: AuditLines::new(&config.audit).map_err(|e| format!("no thread for the audit lines: {e}"))?,
             schemas: Mutex::default(),
             planning: Planning::new(&config),
+            ops: Ops::open(&config)?,
             turns: Turns::new(config.engines.concurrency, config.engines.queue),
             metrics: Metrics::default(),
             rates: Rates::new(&config.requests),

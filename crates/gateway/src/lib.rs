@@ -26,6 +26,7 @@ mod planning;
 mod registry;
 mod replay;
 mod rows;
+mod scripts;
 mod serve;
 mod servers;
 mod streamed;

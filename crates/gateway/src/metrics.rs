@@ -1,5 +1,6 @@
 //! What is counted, for Prometheus. `/metrics` needs an admin's token.
 
+use crate::doors::ops::metrics::OpsMetrics;
 use crate::doors::records::metrics::RecordsMetrics;
 use crate::doors::scan::metrics::ScanMetrics;
 use domain::Run;
@@ -38,6 +39,7 @@ pub struct Metrics {
     pub active_runs: Gauge,
     pub scans: ScanMetrics,
     pub records: RecordsMetrics,
+    pub ops: OpsMetrics,
 }
 
 impl Default for Metrics {
@@ -55,8 +57,8 @@ impl Default for Metrics {
         registry.register("step_seconds", "Time spent in each step of the path", steps.clone());
         registry.register("rate_limited", "Requests refused for their rate", rate_limited.clone());
         registry.register("active_runs", "Runs on their way", active_runs.clone());
-        let (scans, records) = (ScanMetrics::default(), RecordsMetrics::default());
-        Self { registry, requests, runs, steps, rate_limited, active_runs, scans, records }
+        let (scans, records, ops) = (ScanMetrics::default(), RecordsMetrics::default(), OpsMetrics::default());
+        Self { registry, requests, runs, steps, rate_limited, active_runs, scans, records, ops }
     }
 }
 
@@ -77,7 +79,7 @@ impl Metrics {
     }
 
     pub fn render(&self) -> String {
-        let mut text = self.scans.render() + &self.records.render();
+        let mut text = self.scans.render() + &self.records.render() + &self.ops.render();
         // Writing to a string cannot fail.
         let _ = text::encode(&mut text, &self.registry);
         text

@@ -120,7 +120,12 @@ impl House {
             Err(Stop::Fault(fault)) if run.compiled_sql.is_none() && !is_ours(&fault) => Outcome::Refused(fault),
             Err(Stop::Fault(fault)) => Outcome::Failed(fault),
         };
+        let is_sent = matches!(outcome, Outcome::Sent);
         let mut reply = conclude(run, ask, outcome, personal).await?;
+        if is_sent {
+            // It was noted with its package, durably; the device's word ends it.
+            return Ok(reply);
+        }
         if let Some(why) = why {
             reply.run.assistant_message = format!("{} {why}", reply.run.assistant_message);
         }
@@ -142,6 +147,11 @@ impl House {
         }
         let proposal = self.propose(caller, ask, run).await?;
         watch.enter(Stage::Validating);
+        if let Proposal::Script { device, script } = &proposal {
+            watch.begin();
+            self.send_script(caller, device, script, run).await?;
+            return Ok(Done { outcome: Outcome::Sent, why_nothing: None, turn: None, personal: false });
+        }
         let approved = self.check(caller, &proposal, run).await?;
         watch.enter(Stage::Executing);
         if approved.change().is_some() {
@@ -344,6 +354,7 @@ async fn conclude(mut run: Run, ask: &Ask, outcome: Outcome, personal: bool) -> 
             run.assistant_message = answer::sentence(&run, ask, &result);
             kept = Some(result);
         }
+        Outcome::Sent => run.assistant_message = "The script waits for its device.".to_owned(),
         Outcome::Told(text) => {
             run.status = Status::Succeeded;
             run.assistant_message = text;

@@ -132,6 +132,9 @@ pub(crate) fn recorded(run: &Run) -> Option<Result<Proposal, Fault>> {
         (Some(scan), _, Some(QueryMode::Scan)) => serde_json::from_value(scan.clone())
             .map(|scan| Proposal::Scan { source, scan: Box::new(scan) })
             .map_err(|_| Fault::internal("run.scan")),
+        (Some(script), _, Some(QueryMode::Script)) => serde_json::from_value(script.clone())
+            .map(|script| Proposal::Script { device: source, script: Box::new(script) })
+            .map_err(|_| Fault::internal("run.script")),
         (Some(plan), _, _) => {
             policy::parse_plan_value(plan).map(|plan| Proposal::Query { source, plan: Box::new(plan) })
         }

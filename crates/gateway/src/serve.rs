@@ -40,6 +40,7 @@ pub async fn serve(house: Arc<House>) -> Result<Serving, CannotOpen> {
     let _ = house.port.set(address.port());
     servers::join(&house, address).await.map_err(|e| e.to_string())?;
     records::examine(&house).await?;
+    house.resume_scripts().await.map_err(|fault| fault.to_string())?;
     let handle = Handle::new();
     let app = router(house.clone()).into_make_service_with_connect_info::<SocketAddr>();
     let header_timeout = house.config.server.header_timeout;

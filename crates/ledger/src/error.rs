@@ -32,9 +32,9 @@ pub enum LedgerError {
     Newer { found: i64, known: usize },
     #[error("cannot {action} `{}`: {cause}", path.display())]
     File { action: &'static str, path: PathBuf, cause: Arc<std::io::Error> },
-    #[error("`{}` is no audit key; hint: restore it from a backup, heads signed with it cannot be checked without", .0.display())]
+    #[error("`{}` is no key of the house; hint: restore it from a backup, what was signed with it cannot be checked without", .0.display())]
     KeyUnreadable(PathBuf),
-    #[error("others may read the audit key `{}`; hint: chmod 600, and consider the key known", .0.display())]
+    #[error("others may read the key `{}`; hint: chmod 600, and consider the key known", .0.display())]
     KeyExposed(PathBuf),
     #[error("run `{0}` is already on record")]
     AlreadyRecorded(RunId),

@@ -1,4 +1,4 @@
-//! The key that signs heads of the audit chain.
+//! Keys of the house, each in a file of its own: the one that signs heads of the audit chain, and others by name.
 
 use crate::{LedgerError, files};
 use ed25519_dalek::{Signature, Signer, SigningKey};
@@ -16,17 +16,12 @@ pub(crate) struct AuditKey(SigningKey);
 impl AuditKey {
     /// Reads the key of `dir`, or makes one.
     pub(crate) fn open(dir: &Path) -> Result<Self, LedgerError> {
-        files::private_dir(dir)?;
-        let path = dir.join(FILE);
-        if !path.exists() {
-            create(dir, &path)?;
-        }
-        read(&path).map(Self)
+        key_seed(dir, FILE).map(|seed| Self(SigningKey::from_bytes(&seed)))
     }
 
     /// Reads the key of `dir`.
     pub(crate) fn existing(dir: &Path) -> Result<Self, LedgerError> {
-        read(&dir.join(FILE)).map(Self)
+        read(&dir.join(FILE)).map(|seed| Self(SigningKey::from_bytes(&seed)))
     }
 
     pub(crate) fn public(&self) -> String {
@@ -44,11 +39,22 @@ impl AuditKey {
     }
 }
 
+/// The seed of the ed25519 key `name` in `dir`, made where there is none.
+pub fn key_seed(dir: &Path, name: &str) -> Result<[u8; 32], LedgerError> {
+    files::private_dir(dir)?;
+    let path = dir.join(name);
+    if !path.exists() {
+        create(dir, &path)?;
+    }
+    read(&path)
+}
+
 /// Appears whole or not at all; when two processes start at once, both go on with the first one's key.
 fn create(dir: &Path, path: &Path) -> Result<(), LedgerError> {
     let mut seed = [0; 32];
     getrandom::fill(&mut seed)?;
-    let draft = dir.join(format!("{FILE}.{}.{:?}", std::process::id(), std::thread::current().id()));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let draft = dir.join(format!("{name}.{}.{:?}", std::process::id(), std::thread::current().id()));
     let write = || -> std::io::Result<()> {
         let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
         file.write_all(hex::encode(seed).as_bytes())?;
@@ -61,7 +67,7 @@ fn create(dir: &Path, path: &Path) -> Result<(), LedgerError> {
     write().map_err(LedgerError::file("create", path))
 }
 
-fn read(path: &Path) -> Result<SigningKey, LedgerError> {
+fn read(path: &Path) -> Result<[u8; 32], LedgerError> {
     let mode = fs::metadata(path).map_err(LedgerError::file("look at", path))?.permissions().mode();
     if mode & 0o077 != 0 {
         return Err(LedgerError::KeyExposed(path.to_owned()));
@@ -69,5 +75,5 @@ fn read(path: &Path) -> Result<SigningKey, LedgerError> {
     let text = fs::read_to_string(path).map_err(LedgerError::file("read", path))?;
     let mut seed = [0; 32];
     hex::decode_to_slice(text.trim(), &mut seed).map_err(|_| LedgerError::KeyUnreadable(path.to_owned()))?;
-    Ok(SigningKey::from_bytes(&seed))
+    Ok(seed)
 }

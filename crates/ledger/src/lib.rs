@@ -28,6 +28,7 @@ mod files;
 mod home;
 mod keys;
 mod migrations;
+pub mod ops;
 mod prune;
 mod pulse;
 mod rates;
@@ -44,6 +45,7 @@ pub use audit::{AuditEntry, AuditEvent, AuditState, ChainReport, Flaw, FlawKind,
 pub use changes::Begun;
 pub use error::LedgerError;
 pub use home::Home;
+pub use keys::key_seed;
 pub use rates::Pace;
 pub use runs::{Cursor, RunFilter, RunPage};
 pub use scans::{OverQuota, QuotaKind, ScanQuota};

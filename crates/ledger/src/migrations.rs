@@ -16,5 +16,13 @@ macro_rules! migrations {
 }
 
 /// A ledger's version counts how many of these it has had. Only ever appended to.
-pub(crate) const MIGRATIONS: &[Migration] =
-    migrations!["001_begin", "002_owner", "003_end_user", "004_model", "005_scans", "006_servers", "007_changes"];
+pub(crate) const MIGRATIONS: &[Migration] = migrations![
+    "001_begin",
+    "002_owner",
+    "003_end_user",
+    "004_model",
+    "005_scans",
+    "006_servers",
+    "007_changes",
+    "008_ops"
+];

@@ -5,7 +5,7 @@ use crate::store::{Conn, args};
 use std::fmt;
 use subtle::ConstantTimeEq;
 
-/// A token, sign-in code or session cookie in the clear. `Debug` does not show it.
+/// A token, sign-in or enrolment code, or session cookie in the clear. `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -28,6 +28,7 @@ pub(crate) enum Use {
     Token,
     Login,
     Session,
+    Enrol,
 }
 
 impl Use {
@@ -36,6 +37,7 @@ impl Use {
             Self::Token => "gh",
             Self::Login => "ghl",
             Self::Session => "ghs",
+            Self::Enrol => "ghe",
         }
     }
 
@@ -47,6 +49,7 @@ impl Use {
             Self::Session => {
                 "SELECT coalesce((SELECT hash FROM sign_ins WHERE id = $1 AND kind = 'session'), $2) AS hash"
             }
+            Self::Enrol => "SELECT coalesce((SELECT code_hash FROM devices WHERE code_id = $1), $2) AS hash",
         }
     }
 }

@@ -76,7 +76,7 @@ impl Ledger {
     }
 }
 
-fn create(conn: &dyn Conn, token: &NewToken) -> Result<(TokenInfo, Secret), LedgerError> {
+pub(crate) fn create(conn: &dyn Conn, token: &NewToken) -> Result<(TokenInfo, Secret), LedgerError> {
     let minted = secret::mint(Use::Token)?;
     let NewToken { actor, role, claims, expires_at } = token.clone();
     let created_at = Timestamp::now();
@@ -105,7 +105,7 @@ fn list(conn: &dyn Conn) -> Result<Vec<TokenInfo>, LedgerError> {
 }
 
 /// False when there is no such token, or it was revoked before.
-fn revoke(conn: &dyn Conn, id: &str) -> Result<bool, LedgerError> {
+pub(crate) fn revoke(conn: &dyn Conn, id: &str) -> Result<bool, LedgerError> {
     let sql = "UPDATE tokens SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL";
     if conn.execute(sql, args![id, time::text(Timestamp::now())])? == 0 {
         return Ok(false);

@@ -23,8 +23,8 @@ pub use error::ConfigError;
 pub use show::{Shown, text};
 pub use sources::SourceConfig;
 pub use types::{
-    Analyst, Audit, AuditOutput, Config, Jwks, Jwt, Ledger, Log, LogFormat, Model, PlannerChoice, Rate, Records, Scan,
-    Secret, Server, Tls,
+    Analyst, Audit, AuditOutput, Config, Jwks, Jwt, Ledger, Log, LogFormat, Model, Ops, PlannerChoice, Rate, Records,
+    Scan, Secret, Server, Tls,
 };
 
 use error::Problems;

@@ -293,6 +293,44 @@ pub static SETTINGS: &[Setting] = &[
         "Memory of a worker that scans, in MiB.",
         |c, g| g.number(128..=1024 * 1024).map(|v| with_memory(&mut c.engines.scan.jail, v))),
 
+    setting("ops.approval_seconds", "86400",
+        "How long a script waits for approval before it expires.",
+        |c, g| g.seconds(0..=30 * DAY).map(|v| c.ops.approval = v)),
+    setting("ops.package_seconds", "172800",
+        "How long an approved script waits for its device before it expires; the device checks it too.",
+        |c, g| g.seconds(0..=30 * DAY).map(|v| c.ops.package = v)),
+    setting("ops.lease_seconds", "600",
+        "How long a device may hold a script without telling its end before it can fetch it again. It never runs one twice.",
+        |c, g| g.seconds(1..=DAY).map(|v| c.ops.lease = v)),
+    setting("ops.code_seconds", "3600",
+        "How long a code to enrol a device with is good.",
+        |c, g| g.seconds(1..=30 * DAY).map(|v| c.ops.code = v)),
+    setting("ops.max_timeout_seconds", "300",
+        "The longest time that the manifest of a script may ask for.",
+        |c, g| g.number(1..=DAY).map(|v| c.ops.scripts.max_timeout_seconds = v)).alias(&["AI_ORCH_MAX_TIMEOUT_SEC"]),
+    setting("ops.allowed_binaries", "",
+        "The only commands that scripts may use. Not set: those of the built-in table. One that the table does not know \
+         makes the risk high.",
+        |c, g| names(g).map(|v| c.ops.scripts.allowed_binaries = Some(v))).alias(&["AI_ORCH_ALLOWED_BINARIES"]),
+    setting("ops.denied_binaries", "",
+        "Commands that no script may use.",
+        |c, g| names(g).map(|v| c.ops.scripts.denied_binaries = v)),
+    setting("ops.deny_paths", "",
+        "Paths that no script reads or writes, besides those that none ever may; `*` stands for anything.",
+        |c, g| names(g).map(|v| c.ops.scripts.deny_paths = v)).alias(&["AI_ORCH_DENY_PATHS"]),
+    setting("ops.permission_mode", "ask",
+        "Scripts run after people have said yes: `ask` is the only mode there is.",
+        |_, g| g.one_of(&[("ask", ())])).alias(&["AI_ORCH_PERMISSION_MODE"]),
+    setting("ops.allowed_tools", "",
+        "Tools that a model may use by itself while it analyses: there are none, and the list stays empty.",
+        |_, g| no_tools(g)).alias(&["AI_ORCH_ALLOWED_TOOLS"]),
+    setting("ops.keep_private_ips", "true",
+        "Addresses of private networks stay in diagnostics: faults of routes can hardly be found without them.",
+        |c, g| g.switch().map(|v| c.ops.keep.private_ips = v)),
+    setting("ops.keep_public_ips", "false",
+        "Other addresses stay in diagnostics too.",
+        |c, g| g.switch().map(|v| c.ops.keep.public_ips = v)),
+
     setting("sandbox.user", "",
         "Whom workers run as when the server is root. Not set: `gatehouse` if there is such a user, else `nobody`.",
         |c, g| g.words().map(|v| c.sandbox_user = Some(v.to_owned()))),
@@ -393,6 +431,24 @@ fn hosts(given: &Given) -> Result<Vec<String>, String> {
     match names.iter().find(|name| !plain(name)) {
         Some(odd) => Err(format!("`{odd}` is not a host name: write it without scheme, port and path")),
         None => Ok(names.iter().map(|name| name.to_ascii_lowercase()).collect()),
+    }
+}
+
+/// Names with commas between them, or a JSON array as spec 003 writes it.
+fn names(given: &Given) -> Result<Vec<String>, String> {
+    let list = given.list()?;
+    match list.join(",") {
+        text if text.trim_start().starts_with('[') => {
+            serde_json::from_str(&text).map_err(|_| format!("`{text}` is not a list of names"))
+        }
+        _ => Ok(list),
+    }
+}
+
+fn no_tools(given: &Given) -> Result<(), String> {
+    match names(given)?.iter().all(String::is_empty) {
+        true => Ok(()),
+        false => Err("must be empty: a model that analyses has no tools".to_owned()),
     }
 }
 

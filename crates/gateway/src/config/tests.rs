@@ -177,6 +177,18 @@ fn without_anything_the_defaults_hold() {
     api.scan.workers                    8
     api.scan.worker_cpus                0
     api.scan.worker_memory_mb           1024
+    ops.approval_seconds                86400
+    ops.package_seconds                 172800
+    ops.lease_seconds                   600
+    ops.code_seconds                    3600
+    ops.max_timeout_seconds             300
+    ops.allowed_binaries                (not set)
+    ops.denied_binaries                 (not set)
+    ops.deny_paths                      (not set)
+    ops.permission_mode                 ask
+    ops.allowed_tools                   (not set)
+    ops.keep_private_ips                true
+    ops.keep_public_ips                 false
     sandbox.user                        (not set)
     sandbox.memory_mb                   512
     sandbox.processes                   64

@@ -40,6 +40,7 @@ pub struct Config {
     /// The image of the containers that workers run in, instead of the native sandbox.
     pub sandbox_image: Option<String>,
     pub scan: Scan,
+    pub ops: Ops,
     pub sources: Vec<SourceConfig>,
 }
 
@@ -211,6 +212,22 @@ pub struct Scan {
     pub hot_copy_bytes: u64,
 }
 
+/// The door of spec 003.
+#[derive(Debug, Clone, Default)]
+pub struct Ops {
+    /// How long a script may wait for approval.
+    pub approval: Duration,
+    /// How long an approved one may wait for its device.
+    pub package: Duration,
+    /// How long a device may keep one without telling its end before it can fetch it again.
+    pub lease: Duration,
+    /// How long a code to enrol with is good.
+    pub code: Duration,
+    pub scripts: policy::script::ScriptSettings,
+    /// Addresses that are not taken out of diagnostics.
+    pub keep: policy::redact::Keep,
+}
+
 /// The JSON lines of spec 000 §REQ-06.
 #[derive(Debug, Clone)]
 pub struct Audit {
@@ -313,6 +330,7 @@ impl Config {
                 result_cache_bytes: 0,
                 hot_copy_bytes: 0,
             },
+            ops: Ops::default(),
             sources: Vec::new(),
         }
     }

@@ -3,5 +3,6 @@
 pub mod admin;
 pub mod analyst;
 pub mod chat;
+pub mod ops;
 pub mod records;
 pub mod scan;

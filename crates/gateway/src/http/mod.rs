@@ -1,6 +1,6 @@
 //! The threshold: what every request crosses before it reaches a door.
 
-mod address;
+pub mod address;
 pub mod attempts;
 pub mod error;
 pub mod health;

@@ -2,7 +2,7 @@
 
 use super::{health, page, session, threshold};
 use crate::House;
-use crate::doors::{admin, analyst, chat, records, scan};
+use crate::doors::{admin, analyst, chat, ops, records, scan};
 use crate::{mcp, tools};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -61,6 +61,25 @@ pub fn router(house: Arc<House>) -> Router {
         .route("/api/admin/catalog/invalidate", post(scan::admin::invalidate))
         .route("/api/admin/tables",      post(scan::admin::register))
         .route("/api/admin/tables/{id}", get(scan::admin::describe).delete(scan::admin::unregister))
+        // Ops
+        .route("/api/v1/ai/schemas",     get(ops::schemas))
+        .route("/api/v1/ai/diagnostics", post(ops::submit))
+        .route("/api/v1/ai/diagnostics/{id}", get(ops::show_diagnostics))
+        .route("/api/v1/ai/analyses",    post(ops::analyse))
+        .route("/api/v1/ai/analyses/{id}", get(ops::show_analysis))
+        .route("/api/v1/ai/runbooks",    get(ops::runbooks))
+        .route("/api/v1/ai/validations", post(ops::validate))
+        .route("/api/v1/ai/proposals",   get(ops::list_proposals).post(ops::propose))
+        .route("/api/v1/ai/proposals/{id}", get(ops::show_proposal).put(ops::edit))
+        .route("/api/v1/ai/proposals/{id}/approve", post(ops::approve))
+        .route("/api/v1/ai/proposals/{id}/reject", post(ops::reject))
+        .route("/api/v1/ai/proposals/{id}/withdraw", post(ops::withdraw))
+        .route("/api/v1/ai/packages/{id}", get(ops::show_package))
+        .route("/api/v1/devices",        get(ops::list_devices).post(ops::expect))
+        .route("/api/v1/devices/enrol",  post(ops::enrol))
+        .route("/api/v1/devices/claim",  post(ops::claim))
+        .route("/api/v1/devices/logs",   post(ops::log))
+        .route("/api/v1/devices/result", post(ops::result))
         // for agents and their makers
         .route("/tools",                 get(tools::list))
         .route("/tools/{name}",          post(tools::call_over_http))

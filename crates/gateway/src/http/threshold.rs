@@ -5,6 +5,7 @@ use super::HttpFault;
 use super::error::{Body, error_json};
 use crate::House;
 use crate::doors::analyst::envelope as openai;
+use crate::doors::ops::envelope as ops;
 use crate::doors::records::envelope as records;
 use crate::doors::scan::envelope as scan;
 use crate::metrics::RequestLabels;
@@ -79,6 +80,7 @@ pub async fn cross(State(house): State<Arc<House>>, mut request: Request, next: 
 enum Envelope {
     OpenAi,
     Records,
+    Ops,
     Scan,
     Open,
 }
@@ -88,6 +90,7 @@ impl Envelope {
         match path {
             path if openai::is_at(path) => Self::OpenAi,
             path if records::is_at(path) => Self::Records,
+            path if ops::is_at(path) => Self::Ops,
             path if scan::is_at(path) => Self::Scan,
             _ => Self::Open,
         }
@@ -99,6 +102,7 @@ fn method_label(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
         Method::POST => "POST",
+        Method::PUT => "PUT",
         Method::DELETE => "DELETE",
         _ => "other",
     }
@@ -120,6 +124,7 @@ fn dress(mut response: Response, id: &RequestId, envelope: Envelope) -> Response
                 }
                 records::body(&fault)
             }
+            Envelope::Ops => ops::body(&fault, id),
             Envelope::Scan => scan::body(&fault, id),
             Envelope::Open => json!({ "error": error_json(&fault), "request_id": id }),
         };

@@ -8,6 +8,7 @@ mod place;
 mod concurrent;
 mod lost;
 mod open;
+mod ops;
 mod runs;
 mod scans;
 mod secrets;

@@ -97,10 +97,10 @@ fn a_key_that_others_may_read_is_refused() {
     drop(place.open());
     let key = place.dir.path().join("keys/audit.ed25519");
     fs::set_permissions(&key, Permissions::from_mode(0o644)).unwrap();
-    insta::assert_snapshot!(refusal(&place), @"others may read the audit key `DIR/keys/audit.ed25519`; hint: chmod 600, and consider the key known");
+    insta::assert_snapshot!(refusal(&place), @"others may read the key `DIR/keys/audit.ed25519`; hint: chmod 600, and consider the key known");
     fs::set_permissions(&key, Permissions::from_mode(0o600)).unwrap();
     fs::write(&key, "nothing").unwrap();
-    insta::assert_snapshot!(refusal(&place), @"`DIR/keys/audit.ed25519` is no audit key; hint: restore it from a backup, heads signed with it cannot be checked without");
+    insta::assert_snapshot!(refusal(&place), @"`DIR/keys/audit.ed25519` is no key of the house; hint: restore it from a backup, what was signed with it cannot be checked without");
 }
 
 #[test]

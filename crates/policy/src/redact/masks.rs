@@ -18,6 +18,11 @@ pub struct Masks {
 }
 
 impl Masks {
+    /// Those of an earlier request, to turn its placeholders back.
+    pub fn keeping(values: BTreeMap<String, String>) -> Self {
+        Self { values, ..Self::default() }
+    }
+
     /// The placeholder of a value: always the same within one request.
     pub(super) fn placeholder(&mut self, kind: Sensitive, value: &str) -> String {
         let key = (kind, normal(kind, value));

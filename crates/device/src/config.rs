@@ -1,0 +1,74 @@
+//! What a device remembers of its house, in one file that only it can read.
+
+use domain::{Fault, Kind};
+use policy::redact::Keep;
+use policy::script::{Grants, ScriptSettings};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// `device.json` in the state directory.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    pub url: String,
+    pub device_id: String,
+    /// Says who this device is; never shown.
+    pub token: String,
+    /// The house's public keys, in hex. The house replaces them by signed word only: by enrolling anew.
+    pub trusted_keys: Vec<String>,
+    /// What this device is willing to give to scripts: for its owner to edit.
+    #[serde(default)]
+    pub grants: Grants,
+    /// Stricter rules than the house's, if the owner wants.
+    #[serde(default)]
+    pub scripts: ScriptSettings,
+    #[serde(default)]
+    pub keep: Keep,
+}
+
+pub fn failed(code: &str, what: impl std::fmt::Display) -> Fault {
+    Fault::new(Kind::Unavailable, code, what.to_string())
+        .hint("see that the state directory belongs to this program's user")
+}
+
+/// The state directory, closed to everybody else.
+pub fn prepare(state: &Path) -> Result<(), Fault> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(state)
+        .map_err(|e| failed("device.state", format!("`{}`: {e}", state.display())))
+}
+
+impl Config {
+    fn path(state: &Path) -> PathBuf {
+        state.join("device.json")
+    }
+
+    pub fn load(state: &Path) -> Result<Self, Fault> {
+        let path = Self::path(state);
+        let text = fs::read(&path).map_err(|e| {
+            Fault::new(Kind::NotFound, "device.not_enrolled", format!("`{}`: {e}", path.display()))
+                .hint("run `gatehouse-device enrol URL CODE`")
+        })?;
+        serde_json::from_slice(&text).map_err(|e| failed("device.config", format!("`{}`: {e}", path.display())))
+    }
+
+    pub fn save(&self, state: &Path) -> Result<(), Fault> {
+        let bytes = serde_json::to_vec_pretty(self).map_err(|e| failed("device.config", e))?;
+        write_durably(&Self::path(state), &bytes).map_err(|e| failed("device.config", e))
+    }
+}
+
+/// Whole or not at all, also when the power fails: a file beside it, synced, moved over it, and the directory synced.
+pub fn write_durably(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let draft = path.with_extension("draft");
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&draft, path)?;
+    path.parent().map_or(Ok(()), |dir| File::open(dir)?.sync_all())
+}

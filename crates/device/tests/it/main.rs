@@ -1,0 +1,14 @@
+//! The device in the real jail: against a house of a few lines (`runs`), and against the real one (`whole`).
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a failing test says so by a panic"
+)]
+
+mod house;
+mod runs;
+mod support;
+mod whole;

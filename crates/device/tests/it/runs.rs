@@ -1,0 +1,144 @@
+//! What runs, what does not, and that nothing runs twice.
+
+use crate::house::House;
+use crate::support::Device;
+use base64::Engine;
+use domain::package::SignedPackage;
+use domain::{Manifest, Resources, Timeout};
+use std::fs;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+fn enrolled(house: &House) -> Device {
+    Device::enrolled(&house.url, "one-time")
+}
+
+fn manifest(device: &Device) -> Manifest {
+    Manifest { writable_paths: vec![device.shared.path().to_str().unwrap().to_owned()], ..Manifest::default() }
+}
+
+#[test]
+fn an_approved_script_runs_once_and_is_reported_with_its_redacted_log() {
+    let house = House::start();
+    let device = enrolled(&house);
+    let file = device.file("count");
+    let script = format!("echo \"from 203.0.113.9\" \nid -u\npwd\necho x >> {}\nexit 3", file.display());
+    let package = house.package("p-1", &script, Some("true"), manifest(&device), 600);
+    house.queue(package.clone());
+    house.queue(package);
+    device.once();
+    device.once();
+    assert_eq!(fs::read_to_string(&file).unwrap(), "x\n", "{:?}", house.results());
+    let results = house.results();
+    assert_eq!(
+        (results[0]["ending"].as_str(), results[0]["exit_code"].as_i64()),
+        (Some("exited"), Some(3)),
+        "{results:?}"
+    );
+    assert_eq!(results[0]["sandbox_tier"], "T1");
+    assert_eq!(
+        (results[1]["ending"].as_str(), results[1]["code"].as_str()),
+        (Some("refused"), Some("package.replayed"))
+    );
+    let log = house.log();
+    assert!(log.starts_with("from <IP_1>\n") && log.contains("/tmp") && !log.contains("\n0\n"), "{log}");
+}
+
+#[test]
+fn what_is_not_as_it_was_signed_does_not_run() {
+    let house = House::start();
+    let device = enrolled(&house);
+    let script = format!("echo x >> {}", device.file("ran").display());
+    let good = || house.package("p-1", &script, Some("true"), manifest(&device), 600);
+    let engine = base64::engine::general_purpose::STANDARD;
+    let mut other = engine.decode(good().payload).unwrap();
+    other.push(b' ');
+    let tampered = SignedPackage { payload: engine.encode(&other), sha256: domain::sha256_hex(&other), ..good() };
+    let stranger = ops::Signer::from_seed(&[8; 32]);
+    let cases = [
+        (tampered, "package.bad_signature"),
+        (SignedPackage { key_id: stranger.key_id(), ..good() }, "package.unknown_key"),
+        (house.package("p-2", &script, Some("true"), manifest(&device), -10), "package.expired"),
+    ];
+    for (package, code) in cases {
+        house.queue(package);
+        device.once();
+        let results = house.results();
+        assert_eq!(results.last().unwrap()["code"], code, "{results:?}");
+    }
+    assert!(!device.file("ran").exists());
+}
+
+#[test]
+fn a_script_is_held_to_its_time_its_output_and_its_memory() {
+    let house = House::start();
+    let device = enrolled(&house);
+    let resources = Resources { output_kb: 16, ..Resources::default() };
+    let short = Manifest { timeout_seconds: Timeout(1), resources, ..manifest(&device) };
+    let cases = [
+        ("t-1", "while true; do sleep 1; done", "timed_out"),
+        ("t-2", "while true; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done", "output_exceeded"),
+        ("t-3", "exit 7", "exited"),
+    ];
+    for (id, script, ending) in cases {
+        house.queue(house.package(id, script, Some("true"), short.clone(), 600));
+        device.once();
+        assert_eq!(house.results().last().unwrap()["ending"], ending, "{script}");
+    }
+}
+
+#[test]
+fn a_device_that_is_killed_reports_and_never_runs_it_again() {
+    let house = House::start();
+    let device = enrolled(&house);
+    let file = device.file("count");
+    let script = format!("echo x >> {}\nsleep 50", file.display());
+    let package = house.package("p-1", &script, Some("true"), manifest(&device), 600);
+    house.queue(package.clone());
+    let mut child = device.command(&["run", "--once"]).stdout(Stdio::null()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !file.exists() {
+        assert!(Instant::now() < deadline, "the script starts");
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    house.queue(package);
+    device.once();
+    let endings: Vec<_> = house.results().iter().map(|result| result["ending"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(endings, ["interrupted", "refused"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "x\n");
+}
+
+#[test]
+fn a_rollback_runs_once_on_the_device_itself() {
+    let house = House::start();
+    let device = enrolled(&house);
+    let file = device.file("flag");
+    let (script, rollback) = (format!("touch {}", file.display()), format!("rm {}", file.display()));
+    house.queue(house.package("p-1", &script, Some(&rollback), manifest(&device), 600));
+    device.once();
+    assert!(file.exists(), "{:?}", house.results());
+    let output = device.run(&["--rollback", "p-1"]);
+    assert!(output.status.success(), "{output:?}");
+    assert!(!file.exists());
+    assert_eq!(house.results().last().unwrap()["rollback"], true);
+    assert!(!device.run(&["--rollback", "p-1"]).status.success(), "once");
+    assert!(!device.run(&["--rollback", "p-9"]).status.success(), "unknown");
+}
+
+#[test]
+fn a_script_sees_neither_the_devices_secrets_nor_its_services() {
+    let house = House::start();
+    let device = enrolled(&house);
+    // The policy would not let it through: what the jail itself holds is what is asked here.
+    let scripts = ["cat /etc/hostname > /dev/null && echo readable", "find /var/tmp -name x", "cat /proc/net/route"];
+    for (number, script) in scripts.iter().enumerate() {
+        house.queue(house.package(&format!("s-{number}"), script, None, Manifest::default(), 600));
+        device.once();
+    }
+    assert!(house.results().iter().all(|result| result["ending"] == "exited"), "{:?}", house.results());
+    let routes = house.said("logs").last().unwrap()["text"].as_str().unwrap().lines().count();
+    assert_eq!(routes, 1, "no network but its own: {}", house.log());
+    assert!(!house.log().contains("ghd_secret"));
+}

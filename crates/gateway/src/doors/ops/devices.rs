@@ -1,0 +1,167 @@
+//! `/api/v1/devices/`: making devices known, and what `gatehouse-device` says and hears (docs/API.md, "Devices").
+
+use super::{PEOPLE, allow, device_of};
+use crate::House;
+use crate::doors::admin::Admin;
+use crate::http::address::address;
+use crate::http::identify::Identified;
+use crate::http::{HttpFault, StrictJson};
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use domain::package::{ClaimToken, ScriptResult};
+use domain::{Fault, Kind};
+use jiff::{SignedDuration, Timestamp};
+use ledger::ops::{Enrolment, LogPiece};
+use policy::redact::Masks;
+use policy::script::Grants;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Of a log, at a time and in all.
+const MAX_PIECE: usize = 64 * 1024;
+const MAX_LOG: i64 = 16 * 1024 * 1024;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectRequest {
+    device_id: String,
+    #[serde(default)]
+    name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EnrolRequest {
+    code: String,
+    grants: Grants,
+    sandbox_tier: String,
+    version: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClaimRequest {}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogRequest {
+    claim_token: ClaimToken,
+    package_id: String,
+    offset: u64,
+    text: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ResultRequest {
+    claim_token: ClaimToken,
+    result: ScriptResult,
+}
+
+/// `POST /api/v1/devices`: makes a device known. The only reply that ever has the code in it.
+pub async fn expect(
+    State(house): State<Arc<House>>,
+    Admin(admin): Admin,
+    StrictJson(request): StrictJson<ExpectRequest>,
+) -> Result<(StatusCode, Json<Value>), HttpFault> {
+    let ExpectRequest { device_id, name } = request;
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if device_id.is_empty() || device_id.len() > 64 || !device_id.chars().all(plain) || name.len() > 200 {
+        let message =
+            "`device_id` is not 1 to 64 letters, digits, `-`, `_` and `.`, or `name` is longer than 200 bytes";
+        return Err(HttpFault::new(Kind::Invalid, "device.name", message));
+    }
+    let expires_at = after(house.config.ops.code);
+    let code = house.ledger.expect_device(&admin, &device_id, &name, expires_at).await.map_err(Fault::from)?;
+    let body = json!({ "device_id": device_id, "code": code.expose(), "expires_at": expires_at });
+    Ok((StatusCode::CREATED, Json(body)))
+}
+
+/// `GET /api/v1/devices`.
+pub async fn list(State(house): State<Arc<House>>, Identified(caller): Identified) -> Result<Json<Value>, HttpFault> {
+    allow(&house, &caller, PEOPLE).await?;
+    Ok(Json(json!({ "devices": house.ledger.devices().await.map_err(Fault::from)? })))
+}
+
+/// `POST /api/v1/devices/enrol`: nobody is known yet, the code is all that there is. Guesses are counted like those at
+/// tokens.
+pub async fn enrol(State(house): State<Arc<House>>, request: Request) -> Result<Json<Value>, HttpFault> {
+    let from = address(&house, request.headers(), request.extensions());
+    let StrictJson(request) =
+        <StrictJson<EnrolRequest> as axum::extract::FromRequest<_>>::from_request(request, &house).await?;
+    let EnrolRequest { code, grants, sandbox_tier, version } = request;
+    let enrolment = Enrolment {
+        grants: serde_json::to_value(&grants).map_err(|_| Fault::internal("device.grants"))?,
+        sandbox_tier,
+        version,
+        now: Timestamp::now(),
+    };
+    let enrolled = async { Ok(house.ledger.enrol_device(&code, enrolment).await?.ok()) };
+    let enrolled = house.prove(from, &code, enrolled, "the code is wrong, used or expired").await?;
+    Ok(Json(json!({
+        "device_id": enrolled.device_id, "token": enrolled.token.expose(),
+        "trusted_keys": [house.ops.signer.public_key()],
+    })))
+}
+
+/// `POST /api/v1/devices/claim`: the oldest package of this device, or 204.
+pub async fn claim(
+    State(house): State<Arc<House>>,
+    Identified(caller): Identified,
+    StrictJson(ClaimRequest {}): StrictJson<ClaimRequest>,
+) -> Result<Response, HttpFault> {
+    let device = device_of(&house, &caller).await?;
+    let token = claim_token()?;
+    let times = (Timestamp::now(), after(house.config.ops.lease));
+    match house.ledger.claim_script(&caller, &device, &token, times).await.map_err(Fault::from)? {
+        Some(package) => Ok(Json(json!({ "claim_token": token, "package": package })).into_response()),
+        None => Ok(StatusCode::NO_CONTENT.into_response()),
+    }
+}
+
+/// `POST /api/v1/devices/logs`: redacted by the device, and once more here: nobody has to believe a device.
+pub async fn log(
+    State(house): State<Arc<House>>,
+    Identified(caller): Identified,
+    StrictJson(request): StrictJson<LogRequest>,
+) -> Result<StatusCode, HttpFault> {
+    let device = device_of(&house, &caller).await?;
+    let offset = i64::try_from(request.offset).unwrap_or(i64::MAX);
+    if request.text.len() > MAX_PIECE || offset > MAX_LOG {
+        return Err(HttpFault::new(Kind::TooLarge, "log.too_large", "the log, or this piece of it, is too large"));
+    }
+    let text = house.ops.redactor.redact(&request.text, &mut Masks::default());
+    let piece = LogPiece { rollback: request.package_id.ends_with(".rollback"), offset, text };
+    house.ledger.log_script(&device, &request.claim_token, piece).await.map_err(Fault::from)??;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `POST /api/v1/devices/result`: how it ended; its run is on record before the device is told that it was heard.
+pub async fn result(
+    State(house): State<Arc<House>>,
+    Identified(caller): Identified,
+    StrictJson(request): StrictJson<ResultRequest>,
+) -> Result<StatusCode, HttpFault> {
+    let device = device_of(&house, &caller).await?;
+    let ending = request.result.ending;
+    let ended = house.ledger.end_script(&caller, &device, &request.claim_token, request.result).await;
+    ended.map_err(Fault::from)?.inspect_err(|fault| house.metrics.ops.refused(fault))?;
+    house.metrics.ops.ended(ending);
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn after(time: Duration) -> Timestamp {
+    let now = Timestamp::now();
+    SignedDuration::try_from(time).ok().and_then(|time| now.checked_add(time).ok()).unwrap_or(now)
+}
+
+fn claim_token() -> Result<ClaimToken, Fault> {
+    use ring::rand::SecureRandom;
+    let mut random = [0; 32];
+    ring::rand::SystemRandom::new().fill(&mut random).map_err(|_| Fault::internal("claim.random"))?;
+    Ok(ClaimToken::from_random(&random))
+}

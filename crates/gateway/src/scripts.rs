@@ -1,0 +1,129 @@
+//! Scripts on the path: checked for their device, matched to what people approved, signed, and noted before any device can
+//! have them. How they end, devices tell; the run is recorded then.
+
+use crate::House;
+use crate::config::Config;
+use crate::path::milliseconds;
+use domain::{Ask, Caller, Door, Fault, Kind, Proposal, Purpose, Run, ScriptProposal, SessionId, Wish};
+use jiff::{SignedDuration, Timestamp};
+use ledger::ops::{KeptProposal, ProposalState, Sending};
+use ops::{Library, Order, RuleBase, Signer};
+use policy::redact::Redactor;
+use policy::script::{ApprovedScript, Grants, Report, ScriptPolicy};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The file of the key that packages are signed with, beside the audit's.
+const KEY: &str = "packages.ed25519";
+
+/// What the house needs to judge scripts and to sign them.
+pub struct Ops {
+    pub policy: ScriptPolicy,
+    pub redactor: Arc<Redactor>,
+    pub rules: Arc<RuleBase>,
+    pub library: Library,
+    pub signer: Signer,
+}
+
+impl Ops {
+    pub fn open(config: &Config) -> Result<Self, String> {
+        let seed = ledger::key_seed(&config.keys(), KEY).map_err(|e| e.to_string())?;
+        Ok(Self {
+            policy: ScriptPolicy::new(config.ops.scripts.clone()),
+            redactor: Arc::new(Redactor::new(config.ops.keep).map_err(|e| e.to_string())?),
+            rules: Arc::new(RuleBase::built_in()?),
+            library: Library::built_in()?,
+            signer: Signer::from_seed(&seed),
+        })
+    }
+}
+
+impl House {
+    /// All that policy has to say about a script, for one device.
+    pub(crate) async fn review_script(&self, device: &str, script: &ScriptProposal) -> Result<Report, Fault> {
+        let grants = self.grants(device).await?;
+        let (policy, script) = (self.ops.policy.clone(), script.clone());
+        crate::aside::aside(move || policy.review(&script, &grants)).await
+    }
+
+    /// What the device's owner lets scripts have, as it said when it enrolled.
+    async fn grants(&self, device: &str) -> Result<Grants, Fault> {
+        let known = self.ledger.device(device).await.map_err(Fault::from)?;
+        let grants = known.and_then(|device| device.grants).ok_or_else(|| {
+            Fault::new(Kind::NotFound, "device.unknown", format!("no device `{device}` has enrolled"))
+        })?;
+        serde_json::from_value(grants).map_err(|_| Fault::internal("device.grants"))
+    }
+
+    /// Sends an approved proposal down the path.
+    pub(crate) async fn start_script(self: &Arc<Self>, caller: Caller, kept: &KeptProposal) -> Result<(), Fault> {
+        let proposal = Proposal::Script { device: kept.device_id.clone(), script: Box::new(kept.proposal.clone()) };
+        let ask = Ask {
+            door: Door::Ops,
+            purpose: Purpose::Answer,
+            source: kept.device_id.clone(),
+            wish: Wish::Proposal(proposal),
+            session: SessionId::new(),
+            thread: None,
+        };
+        let reply = self.start(caller, ask).reply().await?;
+        reply.run.error_json.clone().map_or(Ok(()), Err)
+    }
+
+    /// Check, approve, note: the only line of the house that puts a script into a device's queue.
+    pub(crate) async fn send_script(
+        &self,
+        caller: &Caller,
+        device: &str,
+        script: &ScriptProposal,
+        run: &mut Run,
+    ) -> Result<(), Fault> {
+        let start = Instant::now();
+        let approved = self.check_script(device, script).await?;
+        run.timings.check_ms = milliseconds(start);
+        let ready = self.ledger.approved_script(device, approved.digest()).await.map_err(Fault::from)?;
+        let ready = ready.ok_or_else(|| {
+            let message = "nobody has approved exactly this script for this device";
+            Fault::new(Kind::Forbidden, "script.not_approved", message).hint("propose it, and have it approved")
+        })?;
+        if approved.risk() > ready.proposal.risk {
+            let message = "the script is riskier than those who approved it were told";
+            return Err(Fault::new(Kind::Conflict, "script.risk_understated", message).hint("propose it again"));
+        }
+        let order = Order {
+            package_id: format!("pk-{}", run.run_id),
+            device_id: device.to_owned(),
+            approved_by: ready.approved_by.clone(),
+            now: Timestamp::now(),
+            lifetime: SignedDuration::try_from(self.config.ops.package).unwrap_or(SignedDuration::ZERO),
+        };
+        let sending = Sending {
+            ready,
+            package_id: order.package_id.clone(),
+            signed: self.ops.signer.seal(&approved, &order)?,
+            run: run.clone(),
+            now: order.now,
+            expires_at: order.now.saturating_add(order.lifetime).unwrap_or(order.now),
+        };
+        self.ledger.send_script(caller, sending).await.map_err(Fault::from)?
+    }
+
+    async fn check_script(&self, device: &str, script: &ScriptProposal) -> Result<ApprovedScript, Fault> {
+        let grants = self.grants(device).await?;
+        let (policy, script) = (self.ops.policy.clone(), script.clone());
+        crate::aside::aside(move || policy.check(&script, &grants)).await?
+    }
+
+    /// At start: what was approved, and was not on its way yet when a server was killed.
+    pub async fn resume_scripts(self: &Arc<Self>) -> Result<(), Fault> {
+        let waiting = self.ledger.script_proposals(Some(ProposalState::Waiting)).await.map_err(Fault::from)?;
+        for kept in waiting.iter().filter(|kept| Timestamp::now() < kept.expires_at) {
+            let ready = self.ledger.approved_script(&kept.device_id, &kept.digest).await.map_err(Fault::from)?;
+            let Some(approver) = ready.and_then(|ready| ready.approved_by.last().cloned()) else { continue };
+            if let Err(fault) = self.start_script(Caller::new(approver, "approver"), kept).await {
+                tracing::warn!(%fault, proposal = kept.proposal_id, "an approved script can't be sent");
+            }
+        }
+        Ok(())
+    }
+}

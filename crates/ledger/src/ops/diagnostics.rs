@@ -1,0 +1,112 @@
+//! What devices said about themselves, and what was made of it.
+
+use super::note;
+use crate::store::{Conn, Row, args};
+use crate::{Ledger, LedgerError, time};
+use domain::Caller;
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// One submission, redacted.
+#[derive(Debug, Clone)]
+pub struct KeptDiagnostics {
+    pub id: String,
+    pub device_id: String,
+    pub actor: String,
+    pub at: Timestamp,
+    pub submission: Value,
+    /// What the placeholders in it stand for: for people who may see it, never for a model.
+    pub masks: BTreeMap<String, String>,
+}
+
+/// What was found in one submission.
+#[derive(Debug, Clone, Serialize)]
+pub struct Analysis {
+    pub analysis_id: String,
+    pub diagnostics_id: String,
+    pub device_id: String,
+    pub actor: String,
+    pub at: Timestamp,
+    /// Who found it: `offline`, or a model's name.
+    pub planner: String,
+    pub findings: Value,
+}
+
+impl Ledger {
+    pub async fn keep_diagnostics(&self, caller: &Caller, kept: &KeptDiagnostics) -> Result<(), LedgerError> {
+        let (caller, kept) = (caller.clone(), kept.clone());
+        self.write(move |conn| keep(conn, &caller, &kept)).await
+    }
+
+    pub async fn diagnostics(&self, id: &str) -> Result<Option<KeptDiagnostics>, LedgerError> {
+        let id = id.to_owned();
+        self.read(move |conn| {
+            let found = conn.first("SELECT * FROM diagnostics WHERE id = $1", args![&id])?;
+            found.as_ref().map(read).transpose()
+        })
+        .await
+    }
+
+    pub async fn keep_analysis(&self, caller: &Caller, analysis: &Analysis) -> Result<(), LedgerError> {
+        let (caller, analysis) = (caller.clone(), analysis.clone());
+        self.write(move |conn| keep_analysis(conn, &caller, &analysis)).await
+    }
+
+    pub async fn analysis(&self, id: &str) -> Result<Option<Analysis>, LedgerError> {
+        let id = id.to_owned();
+        self.read(move |conn| {
+            let found = conn.first("SELECT * FROM analyses WHERE id = $1", args![&id])?;
+            found.as_ref().map(read_analysis).transpose()
+        })
+        .await
+    }
+}
+
+fn keep(conn: &dyn Conn, caller: &Caller, kept: &KeptDiagnostics) -> Result<(), LedgerError> {
+    let sql = "INSERT INTO diagnostics (id, device_id, actor, at, submission_json, masks_json) \
+               VALUES ($1, $2, $3, $4, $5, $6)";
+    let masks = serde_json::to_string(&kept.masks)?;
+    let submission = kept.submission.to_string();
+    conn.execute(sql, args![&kept.id, &kept.device_id, &kept.actor, time::text(kept.at), submission, masks])?;
+    let detail = json!({ "diagnostics": kept.id, "device": kept.device_id, "redacted": kept.masks.len() });
+    note(conn, "diagnostics.submitted", caller, detail)
+}
+
+fn keep_analysis(conn: &dyn Conn, caller: &Caller, analysis: &Analysis) -> Result<(), LedgerError> {
+    let Analysis { analysis_id, diagnostics_id, device_id, actor, at, planner, findings } = analysis;
+    let sql = "INSERT INTO analyses (id, diagnostics_id, device_id, actor, at, planner, findings_json) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    let values = args![analysis_id, diagnostics_id, device_id, actor, time::text(*at), planner, findings.to_string()];
+    conn.execute(sql, values)?;
+    let count = findings.as_array().map_or(0, Vec::len);
+    let detail = json!({
+        "analysis": analysis_id, "diagnostics": diagnostics_id, "device": device_id, "planner": planner,
+        "findings": count,
+    });
+    note(conn, "diagnostics.analysed", caller, detail)
+}
+
+fn read(row: &Row) -> Result<KeptDiagnostics, LedgerError> {
+    Ok(KeptDiagnostics {
+        id: row.get("id")?,
+        device_id: row.get("device_id")?,
+        actor: row.get("actor")?,
+        at: time::parse("at", &row.get::<String>("at")?)?,
+        submission: row.json("submission_json")?,
+        masks: row.json("masks_json")?,
+    })
+}
+
+fn read_analysis(row: &Row) -> Result<Analysis, LedgerError> {
+    Ok(Analysis {
+        analysis_id: row.get("id")?,
+        diagnostics_id: row.get("diagnostics_id")?,
+        device_id: row.get("device_id")?,
+        actor: row.get("actor")?,
+        at: time::parse("at", &row.get::<String>("at")?)?,
+        planner: row.get("planner")?,
+        findings: row.json("findings_json")?,
+    })
+}

@@ -1,0 +1,296 @@
+//! Scripts from proposal to result: what is bound to what, what is good once, and that all of it is on record.
+
+use crate::place::{self, Place};
+use domain::package::{ClaimToken, Ending, ScriptResult, SignedPackage, Usage};
+use domain::{Caller, Fault, Manifest, Risk, Run, ScriptProposal, Status};
+use jiff::{SignedDuration, Timestamp};
+use ledger::Ledger;
+use ledger::ops::{Answer, Draft, Enrolment, KeptProposal, LogPiece, PackageState, ProposalState, Sending, Verdict};
+use serde_json::json;
+
+on_both! {
+    a_code_enrols_once_and_ends_the_token_before,
+    only_somebody_else_approves_and_only_what_they_saw,
+    high_risk_needs_two_people,
+    an_edit_voids_what_was_approved_even_when_it_is_undone,
+    time_ends_what_waits,
+    an_approval_sends_once,
+    what_its_device_does_not_have_yet_can_be_taken_back,
+    a_package_is_leased_and_ended_once,
+    a_rollback_is_a_run_of_its_own,
+}
+
+const DEVICE: &str = "d-1";
+
+fn engineer() -> Caller {
+    Caller::new("eva", "engineer")
+}
+
+fn approver(name: &str) -> Caller {
+    Caller::new(name, "approver")
+}
+
+fn device() -> Caller {
+    Caller::new("device:d-1", "device")
+}
+
+fn in_seconds(seconds: i64) -> Timestamp {
+    Timestamp::now() + SignedDuration::from_secs(seconds)
+}
+
+fn draft(script: &str, risk: Risk) -> Draft {
+    let proposal = ScriptProposal {
+        script: script.to_owned(),
+        manifest: Manifest::default(),
+        rollback: Some("true".to_owned()),
+        intent: "a test".to_owned(),
+    };
+    let report = json!({ "violations": [] });
+    Draft { proposal, report, risk, accepted: true, now: Timestamp::now(), expires_at: in_seconds(3600) }
+}
+
+async fn proposed(ledger: &Ledger, id: &str, risk: Risk) -> KeptProposal {
+    ledger.propose_script(&engineer(), id, (DEVICE, None), draft(&format!("echo {id}"), risk)).await.unwrap()
+}
+
+fn verdict(kept: &KeptProposal) -> Verdict {
+    let (proposal_id, digest) = (kept.proposal_id.clone(), kept.digest.clone());
+    Verdict { proposal_id, digest, comment: String::new(), now: Timestamp::now() }
+}
+
+fn code<T: std::fmt::Debug>(answer: Answer<T>) -> String {
+    answer.unwrap().unwrap_err().code
+}
+
+async fn kinds(ledger: &Ledger) -> Vec<String> {
+    let state = serde_json::to_value(ledger.audit_state(100).await.unwrap()).unwrap();
+    state["recent"].as_array().unwrap().iter().rev().map(|e| e["kind"].as_str().unwrap().to_owned()).collect()
+}
+
+async fn sent(ledger: &Ledger, kept: &KeptProposal) -> Result<Run, Fault> {
+    let ready = ledger.approved_script(DEVICE, &kept.digest).await.unwrap().expect("enough approvals");
+    send(ledger, kept, ready, in_seconds(3600)).await
+}
+
+async fn send(
+    ledger: &Ledger,
+    kept: &KeptProposal,
+    ready: ledger::ops::Ready,
+    expires_at: Timestamp,
+) -> Result<Run, Fault> {
+    let run = place::run("bea", "a script");
+    let signed = SignedPackage {
+        payload: kept.proposal_id.clone(),
+        sha256: String::new(),
+        key_id: String::new(),
+        signature: String::new(),
+    };
+    let package_id = format!("pk-{}", kept.proposal_id);
+    let sending = Sending { ready, package_id, signed, run: run.clone(), now: Timestamp::now(), expires_at };
+    ledger.send_script(&approver("bea"), sending).await.unwrap().map(|()| run)
+}
+
+async fn approved(ledger: &Ledger, id: &str) -> KeptProposal {
+    let kept = proposed(ledger, id, Risk::Medium).await;
+    assert!(ledger.approve_script(&approver("bea"), verdict(&kept)).await.unwrap().unwrap().is_enough());
+    kept
+}
+
+fn token(byte: u8) -> ClaimToken {
+    ClaimToken::from_random(&[byte; 32])
+}
+
+async fn claimed(ledger: &Ledger, byte: u8) -> Option<String> {
+    let times = (Timestamp::now(), in_seconds(600));
+    ledger.claim_script(&device(), DEVICE, &token(byte), times).await.unwrap().map(|package| package.payload)
+}
+
+fn result(kept: &KeptProposal, exit_code: i32) -> ScriptResult {
+    ScriptResult {
+        package_id: format!("pk-{}", kept.proposal_id),
+        digest: kept.digest.clone(),
+        rollback: false,
+        ending: Ending::Exited,
+        code: None,
+        exit_code: Some(exit_code),
+        started_at: Timestamp::UNIX_EPOCH,
+        duration_ms: 12,
+        usage: Usage::default(),
+        sandbox_tier: Some("T1".to_owned()),
+        unenforced: Vec::new(),
+        truncated: false,
+    }
+}
+
+async fn a_code_enrols_once_and_ends_the_token_before(place: Place) {
+    let ledger = place.open();
+    let admin = Caller::new("root", "admin");
+    let enrolment = || Enrolment {
+        grants: json!({ "network": true }),
+        sandbox_tier: "T1".to_owned(),
+        version: "1".to_owned(),
+        now: Timestamp::now(),
+    };
+    let late = ledger.expect_device(&admin, DEVICE, "pump", in_seconds(-1)).await.unwrap();
+    assert!(ledger.enrol_device(late.expose(), enrolment()).await.unwrap().is_err(), "expired");
+    let first = ledger.expect_device(&admin, DEVICE, "pump", in_seconds(60)).await.unwrap();
+    let enrolled = ledger.enrol_device(first.expose(), enrolment()).await.unwrap().ok().expect("a good code");
+    assert_eq!(enrolled.device_id, DEVICE);
+    let known = ledger.authenticate(enrolled.token.expose()).await.unwrap().unwrap();
+    assert_eq!((known.role.as_str(), known.claims["device"].as_str()), ("device", DEVICE));
+    assert!(ledger.enrol_device(first.expose(), enrolment()).await.unwrap().is_err(), "used");
+    assert!(ledger.enrol_device("ghe_x_y", enrolment()).await.unwrap().is_err(), "malformed");
+    let again = ledger.expect_device(&admin, DEVICE, "pump", in_seconds(60)).await.unwrap();
+    assert!(ledger.authenticate(enrolled.token.expose()).await.unwrap().is_some(), "until the new code is used");
+    assert!(ledger.enrol_device(again.expose(), enrolment()).await.unwrap().is_ok());
+    assert_eq!(ledger.authenticate(enrolled.token.expose()).await.unwrap(), None);
+    assert_eq!(ledger.device(DEVICE).await.unwrap().unwrap().grants, Some(json!({ "network": true })));
+}
+
+async fn only_somebody_else_approves_and_only_what_they_saw(place: Place) {
+    let ledger = place.open();
+    let kept = proposed(&ledger, "a", Risk::Medium).await;
+    assert_eq!(code(ledger.approve_script(&engineer(), verdict(&kept)).await), "approval.own");
+    let other = Verdict { digest: "0".repeat(64), ..verdict(&kept) };
+    assert_eq!(code(ledger.approve_script(&approver("bea"), other).await), "approval.digest_mismatch");
+    assert!(ledger.approved_script(DEVICE, &kept.digest).await.unwrap().is_none());
+    assert!(ledger.approve_script(&approver("bea"), verdict(&kept)).await.unwrap().unwrap().is_enough());
+    assert!(ledger.approved_script("d-2", &kept.digest).await.unwrap().is_none(), "for another device");
+    let kept = proposed(&ledger, "b", Risk::Medium).await;
+    assert!(ledger.reject_script(&approver("bea"), verdict(&kept)).await.unwrap().is_ok());
+    assert_eq!(code(ledger.approve_script(&approver("cem"), verdict(&kept)).await), "proposal.closed");
+    let expected = [
+        "script.proposed",
+        "approval.refused",
+        "approval.refused",
+        "script.approved",
+        "script.proposed",
+        "script.rejected",
+        "approval.refused",
+    ];
+    assert_eq!(kinds(&ledger).await, expected);
+}
+
+async fn high_risk_needs_two_people(place: Place) {
+    let ledger = place.open();
+    let kept = proposed(&ledger, "a", Risk::High).await;
+    for (name, enough) in [("bea", false), ("bea", false), ("cem", true)] {
+        let standing = ledger.approve_script(&approver(name), verdict(&kept)).await.unwrap().unwrap();
+        assert_eq!(standing.is_enough(), enough, "{name}");
+    }
+    let ready = ledger.approved_script(DEVICE, &kept.digest).await.unwrap().unwrap();
+    assert_eq!(ready.approved_by, ["bea", "cem"]);
+}
+
+async fn an_edit_voids_what_was_approved_even_when_it_is_undone(place: Place) {
+    let ledger = place.open();
+    let kept = approved(&ledger, "a").await;
+    let ready = ledger.approved_script(DEVICE, &kept.digest).await.unwrap().unwrap();
+    let edited = ledger.edit_script(&engineer(), "a", draft("echo other", Risk::Medium)).await.unwrap().unwrap();
+    assert_ne!(edited.digest, kept.digest);
+    assert_eq!(edited.previous.as_ref(), Some(&kept.proposal));
+    assert_eq!(send(&ledger, &kept, ready, in_seconds(60)).await.unwrap_err().code, "script.not_approved");
+    assert_eq!(code(ledger.approve_script(&approver("cem"), verdict(&kept)).await), "approval.digest_mismatch");
+    let back = ledger.edit_script(&engineer(), "a", draft("echo a", Risk::Medium)).await.unwrap().unwrap();
+    assert_eq!((back.digest.as_str(), back.version), (kept.digest.as_str(), 3));
+    assert!(
+        ledger.approved_script(DEVICE, &kept.digest).await.unwrap().is_none(),
+        "the old yes was to the old version"
+    );
+    assert!(ledger.approvals(&back).await.unwrap().iter().all(|approval| approval.void));
+    let stranger = Caller::new("uli", "engineer");
+    assert_eq!(code(ledger.edit_script(&stranger, "a", draft("echo x", Risk::Low)).await), "proposal.not_yours");
+}
+
+async fn time_ends_what_waits(place: Place) {
+    let ledger = place.open();
+    let kept = proposed(&ledger, "a", Risk::Low).await;
+    let late = Verdict { now: kept.expires_at, ..verdict(&kept) };
+    assert_eq!(code(ledger.approve_script(&approver("bea"), late).await), "approval.expired");
+    assert_eq!(ledger.script_proposal("a").await.unwrap().unwrap().state, ProposalState::Expired);
+    assert_eq!(code(ledger.approve_script(&approver("bea"), verdict(&kept)).await), "proposal.closed");
+    let kept = approved(&ledger, "b").await;
+    let ready = ledger.approved_script(DEVICE, &kept.digest).await.unwrap().unwrap();
+    let run = send(&ledger, &kept, ready, in_seconds(-1)).await.unwrap();
+    assert_eq!(claimed(&ledger, 1).await, None, "nobody fetched it in time");
+    assert_eq!(ledger.package("pk-b").await.unwrap().unwrap().state, PackageState::Expired);
+    let run = ledger.run(run.run_id).await.unwrap().unwrap();
+    assert_eq!((run.status, run.error_json.unwrap().code.as_str()), (Status::Cancelled, "script.expired"));
+}
+
+async fn an_approval_sends_once(place: Place) {
+    let ledger = place.open();
+    let kept = approved(&ledger, "a").await;
+    let ready = ledger.approved_script(DEVICE, &kept.digest).await.unwrap().unwrap();
+    assert!(send(&ledger, &kept, ready.clone(), in_seconds(60)).await.is_ok());
+    assert_eq!(send(&ledger, &kept, ready, in_seconds(60)).await.unwrap_err().code, "proposal.closed");
+    assert!(ledger.approved_script(DEVICE, &kept.digest).await.unwrap().is_none());
+    assert_eq!(code(ledger.edit_script(&engineer(), "a", draft("echo x", Risk::Low)).await), "proposal.closed");
+}
+
+async fn what_its_device_does_not_have_yet_can_be_taken_back(place: Place) {
+    let ledger = place.open();
+    let kept = approved(&ledger, "a").await;
+    let run = sent(&ledger, &kept).await.unwrap();
+    assert_eq!(code(ledger.withdraw_script(&approver("bea"), "a").await), "proposal.not_yours");
+    let withdrawn = ledger.withdraw_script(&engineer(), "a").await.unwrap().unwrap();
+    assert_eq!(withdrawn.state, ProposalState::Withdrawn);
+    assert_eq!(claimed(&ledger, 1).await, None);
+    assert_eq!(ledger.run(run.run_id).await.unwrap().unwrap().status, Status::Cancelled);
+    let kept = approved(&ledger, "b").await;
+    sent(&ledger, &kept).await.unwrap();
+    assert!(claimed(&ledger, 1).await.is_some());
+    assert_eq!(code(ledger.withdraw_script(&engineer(), "b").await), "proposal.closed");
+}
+
+async fn a_package_is_leased_and_ended_once(place: Place) {
+    let ledger = place.open();
+    let kept = approved(&ledger, "a").await;
+    let run = sent(&ledger, &kept).await.unwrap();
+    // The lease of the first claim runs out at once.
+    let now = Timestamp::now();
+    assert!(ledger.claim_script(&device(), DEVICE, &token(1), (now, now)).await.unwrap().is_some());
+    assert_eq!(claimed(&ledger, 2).await.as_deref(), Some("a"));
+    assert_eq!(claimed(&ledger, 3).await, None, "leased");
+    let end = |byte, device_id: &'static str, result| {
+        let ledger = ledger.clone();
+        async move { ledger.end_script(&device(), device_id, &token(byte), result).await }
+    };
+    assert_eq!(code(end(1, DEVICE, result(&kept, 0)).await), "claim.unknown", "another claim took its place");
+    assert_eq!(code(end(2, "d-2", result(&kept, 0)).await), "claim.unknown", "another device's");
+    let other = ScriptResult { digest: "0".repeat(64), ..result(&kept, 0) };
+    assert_eq!(code(end(2, DEVICE, other).await), "claim.other_package");
+    assert!(ledger.run(run.run_id).await.unwrap().is_none(), "not over yet");
+    for (offset, text) in [(3, "def"), (0, "abc"), (0, "abc")] {
+        let piece = LogPiece { rollback: false, offset, text: text.to_owned() };
+        assert!(ledger.log_script(DEVICE, &token(2), piece).await.unwrap().is_ok());
+    }
+    for _ in 0..2 {
+        assert!(end(2, DEVICE, result(&kept, 3)).await.unwrap().is_ok(), "told again");
+    }
+    assert_eq!(code(end(2, DEVICE, result(&kept, 0)).await), "claim.used");
+    let package = ledger.package_of("a").await.unwrap().unwrap();
+    assert_eq!((package.state, package.claims, package.log.as_str()), (PackageState::Done, 2, "abcdef"));
+    let run = ledger.run(run.run_id).await.unwrap().unwrap();
+    assert_eq!((run.status, run.error_json.unwrap().code.as_str()), (Status::Failed, "script.exit"));
+    assert_eq!(claimed(&ledger, 4).await, None);
+}
+
+async fn a_rollback_is_a_run_of_its_own(place: Place) {
+    let ledger = place.open();
+    let kept = approved(&ledger, "a").await;
+    let run = sent(&ledger, &kept).await.unwrap();
+    claimed(&ledger, 1).await;
+    let undone = || ScriptResult { rollback: true, ..result(&kept, 0) };
+    let (caller, token) = (device(), token(1));
+    let end = |result| ledger.end_script(&caller, DEVICE, &token, result);
+    assert_eq!(code(end(undone()).await), "claim.nothing_to_undo");
+    assert!(end(result(&kept, 0)).await.unwrap().is_ok());
+    assert!(end(undone()).await.unwrap().is_ok());
+    let package = ledger.package_of("a").await.unwrap().unwrap();
+    assert_eq!((package.result, package.undone), (Some(result(&kept, 0)), Some(undone())));
+    assert_eq!(ledger.run(run.run_id).await.unwrap().unwrap().status, Status::Succeeded);
+    let told = kinds(&ledger).await;
+    assert_eq!(told.iter().filter(|kind| *kind == "run.recorded").count(), 2);
+    assert_eq!(told.last().map(String::as_str), Some("script.undone"));
+}
