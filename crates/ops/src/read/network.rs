@@ -10,10 +10,11 @@ pub fn interfaces(text: &str) -> Vec<Interface> {
         let words: Vec<&str> = line.split_whitespace().collect();
         match (heading(line), found.last_mut()) {
             (Some(interface), _) => found.push(interface),
-            (None, Some(last)) => match words.as_slice() {
-                ["inet" | "inet6", address, ..] => last.addresses.push(address.trim_start_matches("addr:").to_owned()),
-                _ => {}
-            },
+            (None, Some(last)) => {
+                if let ["inet" | "inet6", address, ..] = words.as_slice() {
+                    last.addresses.push(address.trim_start_matches("addr:").to_owned());
+                }
+            }
             (None, None) => {}
         }
     }

@@ -68,7 +68,7 @@ pub(super) fn accept(
         Sensitive::Ip => ip(value, before, after, keep),
         Sensitive::Mac => mac(value, before, after),
         Sensitive::Phone => phone(value, before, after, text.get(whole)? == value),
-        Sensitive::User => user(value) && !(text.get(whole)?.contains('@') && !may_be_login(text.get(it.end..)?)),
+        Sensitive::User => user(value) && (!text.get(whole)?.contains('@') || may_be_login(text.get(it.end..)?)),
         Sensitive::Host => host(value, before, after, text.get(whole)? == value),
     };
     holds.then_some(it)

@@ -31,8 +31,9 @@ fn labelled_values_are_found_in_both_halves() {
         if tuned {
             eprintln!("{}", notes.join("\n"));
         }
-        // What is aimed at holds where rules were tuned; the other half is reported, and must not fall behind.
-        let (recall, precision) = if tuned { (0.98, 0.95) } else { (0.85, 0.85) };
+        // What is aimed at holds where rules were tuned. The other half falls short of it, with the recall of telephone
+        // numbers (0.962) and the precision of machines (0.948) and users (0.865), and must not fall further.
+        let (recall, precision) = if tuned { (0.98, 0.95) } else { (0.96, 0.86) };
         for (kind, score) in scores {
             let holds = score.recall() >= recall && score.precision() >= precision;
             assert!(holds, "{half}: {} {score:?}", kind.as_str());
@@ -140,7 +141,7 @@ proptest! {
         let (text, mut masks) = (parts.concat(), Masks::default());
         let redacted = STRICT.redact(&text, &mut masks);
         // A value that came in two spellings comes back in the first.
-        prop_assert_eq!(masks.restore(&redacted).to_lowercase().len() > 0, !text.is_empty());
+        prop_assert_eq!(masks.restore(&redacted).is_empty(), text.is_empty());
         for found in STRICT.find(&text).iter().filter(|found| found.kind == Sensitive::Token) {
             prop_assert!(!redacted.contains(&text[found.range.clone()]) || found.range.len() < 8, "{} in {redacted}", &text[found.range.clone()]);
         }
