@@ -125,7 +125,9 @@ fn ip(value: &str, before: &str, after: &str, keep: Keep) -> bool {
         false => v4(value, before, after).map(IpAddr::V4),
     };
     address.is_some_and(|address| {
-        !(tells_nothing(address) || if is_private(address) { keep.private_ips } else { keep.public_ips })
+        !(tells_nothing(address)
+            || is_private_network(address, after)
+            || if is_private(address) { keep.private_ips } else { keep.public_ips })
     })
 }
 
@@ -167,6 +169,14 @@ fn tells_nothing(address: IpAddr) -> bool {
         IpAddr::V4(v4) => v4.is_loopback() || v4.is_multicast() || matches!(v4.octets(), [0 | 255, ..]),
         IpAddr::V6(v6) => v6.is_loopback() || v6.is_unspecified() || v6.is_multicast(),
     }
+}
+
+/// `10.0.0.0/8`: a private network as a whole.
+fn is_private_network(address: IpAddr, after: &str) -> bool {
+    let IpAddr::V4(v4) = address else { return false };
+    let digits: String = after.strip_prefix('/').unwrap_or_default().chars().take_while(char::is_ascii_digit).collect();
+    let Some(length) = digits.parse::<u32>().ok().filter(|length| (1..32).contains(length)) else { return false };
+    is_private(address) && v4.to_bits() << length == 0
 }
 
 fn is_private(address: IpAddr) -> bool {
@@ -227,10 +237,15 @@ fn may_be_login(after: &str) -> bool {
     let host: String = rest.chars().take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_')).collect();
     let lower = host.to_ascii_lowercase();
     let version = host.starts_with(|c: char| c.is_ascii_digit()) && host.parse::<Ipv4Addr>().is_err();
+    // `[s@from-pstn:1]` is a step of a dialling plan.
+    let tail: String = rest.chars().skip(host.len()).take(8).collect();
+    let step = tail.strip_prefix(':').map(|tail| tail.trim_start_matches(|c: char| c.is_ascii_digit()));
+    let is_step = step.is_some_and(|end| end.starts_with(']') && !tail.starts_with(":]"));
     let inside = rest.starts_with("<HOST_") || rest.starts_with("<IP_");
     inside
         || !(host.is_empty()
             || version
+            || is_step
             || is_unit(&lower)
             || is_interface(&lower)
             || NOT_HOSTS.contains(lower.as_str()))
@@ -260,12 +275,14 @@ fn host(value: &str, before: &str, after: &str, alone: bool) -> bool {
     // A name with a dot in it that goes on is not the end of a name.
     let joined = before.ends_with(['_', '$', '%']) || after.starts_with(['_', '(']);
     if !alone {
-        let after_at = before.ends_with('@') && !may_be_login(&format!("@{value}"));
+        let next: String = after.chars().take(8).collect();
+        let after_at = before.ends_with('@') && !may_be_login(&format!("@{value}{next}"));
         return !joined && !after_at && !is_version(&lower);
     }
     let labels: Vec<&str> = lower.split('.').collect();
     let tld = labels.last().copied().unwrap_or_default();
-    let known = TLDS.contains(tld) || (WEAK_TLDS.contains(tld) && labels.len() >= 3);
+    let known = TLDS.contains(tld)
+        || (WEAK_TLDS.contains(tld) && labels.len() >= 3 && labels.iter().all(|label| label.len() >= 2));
     let name_in_code = after.starts_with('=') || before.ends_with(['.', '-']);
     known && !joined && !name_in_code && !after.starts_with(|c: char| c.is_ascii_alphanumeric())
 }
