@@ -9,6 +9,7 @@ mod columns;
 mod describe;
 mod estimate;
 mod fault;
+mod guard;
 mod numeric;
 mod params;
 mod pool;
@@ -16,10 +17,10 @@ mod rows;
 mod session;
 mod tls;
 
-use crate::protocol::{Cause, Failed, Form, Queried, Query};
+use crate::protocol::{Form, Queried, Query};
 use crate::remote::Pieces;
 use crate::source::PostgresSource;
-use domain::{Fault, Kind, SourceSchema};
+use domain::{Fault, SourceSchema};
 use policy::Approved;
 use pool::Pool;
 use session::{Session, Who};
@@ -87,25 +88,5 @@ impl Postgres {
         let schema = schema.map_err(|e| fault::of(self.pool.name(), &e, LOOK_SECONDS))?;
         session.finish().await;
         schema.map_err(|failed| crate::fault::from_worker(&failed))
-    }
-
-    /// Tries to write, as a statement of a caller would have to: it must fail. A user to whom row-level security does not
-    /// apply is no user for Gatehouse either.
-    pub async fn prove_read_only(&self) -> Result<(), Fault> {
-        let session = Session::begin(&self.pool, &self.schemas, &Who::house(), LOOK_SECONDS).await?;
-        let fault = |e: tokio_postgres::Error| fault::of(self.pool.name(), &e, LOOK_SECONDS);
-        let asked = "SELECT rolsuper OR rolbypassrls FROM pg_catalog.pg_roles WHERE rolname = session_user";
-        let above: bool = session.client().query_one(asked, &[]).await.and_then(|row| row.try_get(0)).map_err(fault)?;
-        let written = session.client().batch_execute("CREATE TABLE public.gatehouse_probe (n int)").await;
-        drop(session);
-        if written.is_ok() {
-            return Err(crate::fault::from_worker(&Failed::new(Cause::Source, "the source is not read-only")));
-        }
-        if above {
-            let message = format!("the user of source `{}` is above row-level security", self.pool.name());
-            let hint = "sign in as a role without SUPERUSER and BYPASSRLS: docs/OPERATIONS.md has the SQL";
-            return Err(Fault::new(Kind::Unavailable, "source.unguarded", message).hint(hint));
-        }
-        Ok(())
     }
 }
