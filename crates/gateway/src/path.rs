@@ -147,7 +147,7 @@ impl House {
         if approved.change().is_some() {
             let (changed, turn) = self.make_change(caller, &approved, watch, run).await?;
             let personal = approved.is_personal();
-            return Ok(Done { outcome: Outcome::Changed(changed), why_nothing: None, turn: Some(turn), personal });
+            return Ok(Done { outcome: Outcome::Changed(changed), why_nothing: None, turn, personal });
         }
         let (Executed { rows, .. }, turn) = self.execute(&approved, run).await?;
         let (mut turn, mut why_nothing) = (Some(turn), None);

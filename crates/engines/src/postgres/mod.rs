@@ -1,10 +1,11 @@
-//! Postgres: statements in READ ONLY transactions that know who asks.
+//! Postgres: statements in READ ONLY transactions that know who asks; changes in transactions of their own.
 //!
 //! Each transaction is told the caller's claims, and where configured takes the caller's role, before anything else: the
 //! database's own row-level security applies. Rows are streamed in binary form and become Arrow in a thread aside; a
 //! statement that nobody waits for any more is cancelled by protocol.
 
 mod cells;
+mod change;
 mod columns;
 mod describe;
 mod estimate;
@@ -35,12 +36,14 @@ pub(crate) struct Postgres {
     pool: Arc<Pool>,
     schemas: Vec<String>,
     roles: std::collections::BTreeMap<String, String>,
+    writable: bool,
 }
 
 impl Postgres {
     pub fn open(name: &str, settings: &PostgresSource, queue: Duration) -> Result<Self, Fault> {
         let pool = Arc::new(Pool::new(name, settings, queue)?);
-        Ok(Self { pool, schemas: settings.schemas.clone(), roles: settings.roles.clone() })
+        let (schemas, roles) = (settings.schemas.clone(), settings.roles.clone());
+        Ok(Self { pool, schemas, roles, writable: settings.writable })
     }
 
     pub async fn begin(&self, approved: &Approved, query: Query) -> Result<Pieces, Fault> {

@@ -137,10 +137,11 @@ pub static SETTINGS: &[Setting] = &[
         "Public keys that JWTs are signed with (RS256, ES256): a file, or an `https` address. New keys are taken up.",
         |c, g| jwks(g, &c.data).map(|v| c.jwt.jwks = Some(v))),
     setting("auth.jwt_issuer", "",
-        "The `iss` that a JWT must have.",
+        "The `iss` that a JWT must have. Without it the issuer is not looked at: set it where the keys sign for others too.",
         |c, g| g.words().map(|v| c.jwt.issuer = Some(v.to_owned()))),
     setting("auth.jwt_audience", "",
-        "The `aud` that a JWT must have.",
+        "The `aud` that a JWT must have, alone or among others. Without it the audience is not looked at: set it where the \
+         keys sign for other services too.",
         |c, g| g.words().map(|v| c.jwt.audience = Some(v.to_owned()))),
     setting("auth.actor_claim", "sub",
         "Where a JWT says who it is: a claim, or a path like `user.email`.",
