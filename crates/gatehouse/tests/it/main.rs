@@ -33,6 +33,7 @@ mod query;
 mod records;
 mod records_kills;
 mod records_support;
+mod replay;
 mod replicas;
 mod rooms;
 mod runs;
