@@ -227,8 +227,8 @@ impl House {
             return Err(Fault::new(Kind::Forbidden, "source.read_only", message)
                 .hint("whoever runs this server may mark it as `writable`"));
         }
-        run.compiled_sql = Some(approved.sql().to_owned());
-        run.params = approved.params().to_vec();
+        let (text, params) = approved.account();
+        (run.compiled_sql, run.params) = (Some(text), params);
         run.contracts = approved.contracts().to_vec();
         run.filtered_by = approved.filtered_by().to_vec();
         Ok(approved)

@@ -177,6 +177,14 @@ impl Approved {
         let whose = self.dialect.varies_by_caller().then(|| format!("{actor}\0{role}\0{claims:?}"));
         sha256_hex([self.source.as_str(), &self.sql, &params, &whose.unwrap_or_default()].join("\0").as_bytes())
     }
+    /// All that runs and its values, in the order of running, for the record: a change whose guards differ is another one.
+    /// The key of a change's image is not known yet.
+    pub fn account(&self) -> (String, Vec<Value>) {
+        let Some(change) = &self.change else { return (self.sql.clone(), self.params.clone()) };
+        let all = || change.twin.iter().chain(&change.before).chain([&change.write, &change.image]);
+        let text = all().map(Statement::sql).collect::<Vec<_>>().join(";\n");
+        (text, all().flat_map(Statement::params).cloned().collect())
+    }
     /// The statement with its values written into it, for people to read and run elsewhere. Engines
     /// never run it.
     pub fn sql_with_values(&self) -> String {
