@@ -21,6 +21,7 @@ mod claude_code;
 mod cli;
 mod dashboards;
 mod disks;
+mod eval;
 mod examples;
 mod golden;
 mod identity;
