@@ -29,7 +29,7 @@ fn must_be_consistent(da: &Da) -> i64 {
 /// whole, and while the view waits for its database.
 #[test]
 fn killed_at_any_point_a_fetch_leaves_one_whole_copy() {
-    let house = House::new(NEW.unsigned_abs());
+    let house = House::forgetful(NEW.unsigned_abs());
     let da = house.da();
     da.ok(&slice("n < 1000", &[]));
     let whole = Proxy::new(&house.server.url, At::Nowhere, Then::Break);

@@ -15,6 +15,7 @@ mod copies;
 mod crashes;
 mod hybrid;
 mod login;
+mod memory;
 mod output;
 mod proxy;
 mod round_trip;

@@ -44,7 +44,7 @@ fn files_of_every_kind_read_back_the_same() {
 /// all of it came but the server does not say so.
 #[test]
 fn a_file_is_replaced_by_a_whole_result_only() {
-    let house = House::new(200_000);
+    let house = House::forgetful(200_000);
     let da = house.da();
     let file = da.home.path().join("n.csv");
     std::fs::write(&file, "mine").unwrap();
