@@ -168,7 +168,7 @@ const PHRASES: &[(&str, Cue)] = &[
     ("in the order of", Cue::OrderBy), ("listed by", Cue::OrderBy), ("sort the list by", Cue::OrderBy),
     ("sorted", Cue::Arranged), ("sort", Cue::Arranged), ("sort them", Cue::Arranged), ("arranged", Cue::Arranged), ("listed", Cue::Arranged),
     ("ordered", Cue::Arranged), ("sort the results", Cue::Arranged), ("sort the names", Cue::Arranged), ("order the results", Cue::Arranged),
-    ("order the", Cue::Arranged),
+    ("order the result", Cue::Arranged),
     ("descending", Cue::Sorted(Desc)), ("desc", Cue::Sorted(Desc)), ("largest first", Cue::Sorted(Desc)),
     ("highest first", Cue::Sorted(Desc)), ("most recent first", Cue::Sorted(Desc)), ("newest first", Cue::Sorted(Desc)),
     ("from highest to lowest", Cue::Sorted(Desc)), ("from high to low", Cue::Sorted(Desc)), ("from largest to smallest", Cue::Sorted(Desc)),

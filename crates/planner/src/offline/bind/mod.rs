@@ -94,15 +94,18 @@ impl Binder<'_> {
             let key = |e: &Edge| matches!(e.on.as_slice(), [(name, _)] if *name == info.name);
             catalog.edges.iter().any(|e| e.many == info.table && e.one == table && key(e))
         };
-        let told: Vec<ColumnId> = query
-            .filters
-            .iter()
-            .filter(|f| matches!(f.test, Test::In { negated: false, .. }))
-            .filter_map(|f| f.column)
-            .collect();
+        let told = |f: &BoundFilter| match f.test {
+            Test::In { negated, .. } => f.column.map(|column| (column, negated)),
+            _ => None,
+        };
+        let told: Vec<(ColumnId, bool)> = query.filters.iter().filter_map(told).collect();
+        // "patients who are not on X as medication" need not be on any.
+        let of = |column: ColumnId, negated: bool, table: TableId| {
+            points(column, table) || negated && catalog.column(column).table == table
+        };
         let implied = |filter: &BoundFilter| match &filter.test {
             Test::Related(RelatedRows { table, negated: false, count: None, inner }) => {
-                inner.is_empty() && told.iter().any(|column| points(*column, *table))
+                inner.is_empty() && told.iter().any(|(column, negated)| of(*column, *negated, *table))
             }
             _ => false,
         };

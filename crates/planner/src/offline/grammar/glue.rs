@@ -34,7 +34,9 @@ impl Parser<'_> {
                 self.which = true;
                 // "…, and what are the companies?" asks for one more thing.
                 let before = (0..self.at).rev().filter_map(|at| self.cue(at)).find(|cue| *cue != Cue::In);
-                let further = before == Some(Cue::And);
+                // "… and who have a vote" says more of them; "… and who is it?" asks.
+                let clause = span.text.eq_ignore_ascii_case("who") && self.cue(self.at + 1) != Some(Cue::Is);
+                let further = before == Some(Cue::And) && !clause;
                 self.enter(if self.draft.asked.is_empty() || further { Zone::Head } else { Zone::Body });
             }
             Some(Cue::Show) if self.draft.asked.is_empty() => self.enter(Zone::Head),

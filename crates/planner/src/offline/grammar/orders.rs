@@ -27,6 +27,10 @@ impl Parser<'_> {
             Some(Cue::From) => self.end_to_end(),
             Some(Cue::Alphabetical) => {
                 let of = self.of_key(self.at + 1);
+                // How many there are has no alphabet.
+                if matches!(of, Some((By::Rows(_), _))) {
+                    return false;
+                }
                 let (by, next) = of.unwrap_or((By::Shown, self.at + 1));
                 self.sort(by, Direction::Asc, next);
                 true
