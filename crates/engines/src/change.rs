@@ -3,6 +3,7 @@
 use crate::fault;
 use crate::pool::{Engines, Profile};
 use crate::protocol::{Bound, Change, Queried};
+use crate::remote::Remote;
 use crate::source::Source;
 use domain::{Changed, Fault, Rows};
 use policy::{Approved, Statement};
@@ -58,6 +59,14 @@ impl Engines {
             versioned: change.is_versioned(),
             bytes: limits.bytes,
         };
+        if let Some(Remote::Rest(rest)) = self.remote(source)? {
+            let most = Duration::from_secs(limits.seconds);
+            let answer = tokio::time::timeout(most, rest.change(approved, request)).await;
+            let (queried, affected, ipc) = answer.map_err(|_| fault::timeout(limits.seconds))??;
+            let Queried { columns, row_count, truncated, exec_ms } = queried;
+            let changed = Changed { rows: Rows { columns, ipc, row_count, truncated }, affected };
+            return Ok((Written { changed, exec_ms, data_version: source.data_version()? }, turn));
+        }
         let _pen = self.shared.pens.take(&source.name, self.shared.settings.queue).await?;
         let mut work = self.work(source, approved, Profile::Write, turn).await?;
         let answer =

@@ -45,7 +45,7 @@ impl House {
         watch: &Watch,
         run: &mut Run,
     ) -> Result<(Changed, Turn), Fault> {
-        let dataset = self.datasets.get(approved.source()).ok_or_else(|| Fault::internal("change.source"))?;
+        let dataset = self.datasets.source(approved.source()).ok_or_else(|| Fault::internal("change.source"))?;
         let sandbox = self.engines.sandbox();
         run.sandbox_tier = Some(sandbox.tier.to_string());
         run.unenforced.clone_from(&sandbox.unenforced);

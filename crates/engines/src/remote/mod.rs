@@ -9,11 +9,12 @@
 mod encode;
 mod pieces;
 
-pub(crate) use encode::encode;
+pub(crate) use encode::{encode, sending};
 pub(crate) use pieces::{Outbox, Pieces};
 
 use crate::postgres::Postgres;
 use crate::protocol::Query;
+use crate::rest::Rest;
 use crate::source::{Source, SourceKind};
 use domain::{Fault, SourceSchema};
 use policy::Approved;
@@ -24,6 +25,7 @@ use std::time::Duration;
 #[derive(Clone)]
 pub(crate) enum Remote {
     Postgres(Arc<Postgres>),
+    Rest(Arc<Rest>),
 }
 
 impl Remote {
@@ -33,6 +35,7 @@ impl Remote {
             SourceKind::Postgres(settings) => {
                 Some(Postgres::open(&source.name, settings, queue).map(Arc::new).map(Self::Postgres))
             }
+            SourceKind::Rest(settings) => Some(Rest::open(&source.name, settings).map(Arc::new).map(Self::Rest)),
         }
     }
 
@@ -40,12 +43,15 @@ impl Remote {
     pub async fn begin(&self, approved: &Approved, query: Query) -> Result<Pieces, Fault> {
         match self {
             Self::Postgres(postgres) => postgres.begin(approved, query).await,
+            Self::Rest(rest) => rest.begin(approved, query).await,
         }
     }
 
     pub async fn describe(&self) -> Result<SourceSchema, Fault> {
         match self {
             Self::Postgres(postgres) => postgres.describe().await,
+            // Only contracts know what a service has.
+            Self::Rest(_) => Err(Fault::internal("engine.describe")),
         }
     }
 
@@ -53,6 +59,8 @@ impl Remote {
     pub async fn prove_read_only(&self) -> Result<(), Fault> {
         match self {
             Self::Postgres(postgres) => postgres.prove_read_only().await,
+            // Only approved changes are ever sent.
+            Self::Rest(_) => Ok(()),
         }
     }
 }

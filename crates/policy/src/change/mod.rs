@@ -8,8 +8,11 @@ mod insert;
 mod parse;
 mod read;
 mod rules;
+mod service;
 mod update;
 mod values;
+
+pub use service::service;
 
 pub use parse::{change_plan_json_schema, parse_change, parse_change_value};
 
