@@ -115,7 +115,7 @@ impl Engines {
     }
 }
 
-fn request(change: &policy::Change, bytes: u64) -> Change {
+pub(crate) fn request(change: &policy::Change, bytes: u64) -> Change {
     Change {
         table: change.table().to_owned(),
         columns: change.columns().to_vec(),

@@ -187,7 +187,7 @@ impl Worker {
             SourceKind::SqliteWritable(path) if writes => OpenEngine::SqliteWriter(self.jailed.inside(path)?),
             SourceKind::SqliteWritable(path) => OpenEngine::SqliteLive(self.jailed.inside(path)?),
             // No worker reads it.
-            SourceKind::Postgres(_) => return None,
+            SourceKind::Postgres(_) | SourceKind::Rest(_) => return None,
         })
     }
 

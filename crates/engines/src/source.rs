@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio_postgres::config::Host;
 
 /// A source of the configuration, or a dataset of the registry.
@@ -24,6 +24,39 @@ pub enum SourceKind {
     /// A database that Records writes to. It has a directory to itself, since its journal stands beside it.
     SqliteWritable(PathBuf),
     Postgres(Box<PostgresSource>),
+    /// An internal service, which Records reads and writes.
+    Rest(Box<RestSource>),
+}
+
+/// An internal service, and how it is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RestSource {
+    /// What the paths of contracts are added to.
+    pub url: String,
+    pub token: Option<Credential>,
+    /// How long one request may take.
+    pub timeout: Duration,
+    pub writable: bool,
+}
+
+/// What a service knows the house by: never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credential(String);
+
+impl Credential {
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Credential {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Credential(…)")
+    }
 }
 
 /// A Postgres database, and how it is reached.
@@ -105,7 +138,7 @@ impl Source {
         match &self.kind {
             SourceKind::Files(tables) => tables.iter().map(|t| t.path.as_path()).collect(),
             SourceKind::Sqlite(path) | SourceKind::SqliteWritable(path) => vec![path],
-            SourceKind::Postgres(_) => Vec::new(),
+            SourceKind::Postgres(_) | SourceKind::Rest(_) => Vec::new(),
         }
     }
 
@@ -115,7 +148,13 @@ impl Source {
             SourceKind::Files(_) | SourceKind::Sqlite(_) => false,
             SourceKind::SqliteWritable(_) => true,
             SourceKind::Postgres(settings) => settings.writable,
+            SourceKind::Rest(service) => service.writable,
         }
+    }
+
+    /// Whether it is a service, which only Records knows.
+    pub fn is_service(&self) -> bool {
+        matches!(self.kind, SourceKind::Rest(_))
     }
 
     /// Changes whenever its tables may have changed, other than in their rows.
@@ -130,7 +169,7 @@ impl Source {
     pub fn is_remote(&self) -> bool {
         match self.kind {
             SourceKind::Files(_) | SourceKind::Sqlite(_) | SourceKind::SqliteWritable(_) => false,
-            SourceKind::Postgres(_) => true,
+            SourceKind::Postgres(_) | SourceKind::Rest(_) => true,
         }
     }
 

@@ -69,7 +69,7 @@ impl House {
         watch: &Watch,
         run: &mut Run,
     ) -> Result<(Changed, Option<Turn>), Fault> {
-        let dataset = self.datasets.get(approved.source()).ok_or_else(|| Fault::internal("change.source"))?;
+        let dataset = self.datasets.source(approved.source()).ok_or_else(|| Fault::internal("change.source"))?;
         self.note_sandbox(dataset, run);
         let turn = self.turns.wait(&run.actor).await?;
         watch.begin();

@@ -127,6 +127,9 @@ impl House {
     /// What a dataset's source holds, before policy has looked at it. Asked anew when the data has
     /// changed.
     pub async fn schema(&self, dataset: &Dataset) -> Result<Arc<SourceSchema>, Fault> {
+        if dataset.source.is_service() {
+            return Ok(Arc::new(self.policy().service_schema(&dataset.id)));
+        }
         let (data_version, version) = (dataset.source.data_version()?, dataset.source.schema_version()?);
         let known =
             self.schemas().get(&dataset.id).filter(|(seen, _)| *seen == version).map(|(_, known)| known.clone());
@@ -172,7 +175,21 @@ impl House {
     /// A dataset and as much of its schema as this caller may see. One of which they may see
     /// nothing does not exist for them.
     pub async fn dataset(&self, caller: &Caller, id: &str) -> Result<(&Dataset, SourceSchema), Fault> {
-        let Some(dataset) = self.datasets.get(id) else { return Err(no_dataset(id)) };
+        self.seen(caller, id, self.datasets.get(id)).await
+    }
+
+    /// The same for who plans for Records: services are there too.
+    pub async fn source(&self, caller: &Caller, id: &str) -> Result<(&Dataset, SourceSchema), Fault> {
+        self.seen(caller, id, self.datasets.source(id)).await
+    }
+
+    async fn seen<'h>(
+        &self,
+        caller: &Caller,
+        id: &str,
+        found: Option<&'h Dataset>,
+    ) -> Result<(&'h Dataset, SourceSchema), Fault> {
+        let Some(dataset) = found else { return Err(no_dataset(id)) };
         let schema = self.schema(dataset).await?;
         let view = self.policy().view(caller, &schema);
         if view.tables.is_empty() { Err(no_dataset(id)) } else { Ok((dataset, view)) }

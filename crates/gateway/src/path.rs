@@ -209,7 +209,10 @@ impl House {
 
     /// Check: from a proposal to what policy has approved.
     pub(crate) async fn check(&self, caller: &Caller, proposal: &Proposal, run: &mut Run) -> Result<Approved, Fault> {
-        let (dataset, _) = self.dataset(caller, proposal.source()).await?;
+        let (dataset, _) = match proposal {
+            Proposal::Change { source, .. } => self.source(caller, source).await?,
+            _ => self.dataset(caller, proposal.source()).await?,
+        };
         let schema = self.schema(dataset).await?;
         let start = Instant::now();
         let policy = self.policy();
@@ -248,7 +251,7 @@ impl House {
 
     /// Run: the only line of the house that gives a statement to an engine.
     async fn execute(&self, approved: &Approved, run: &mut Run) -> Result<(Executed, Turn), Fault> {
-        let dataset = self.datasets.get(approved.source()).ok_or_else(|| Fault::internal("path.source"))?;
+        let dataset = self.datasets.source(approved.source()).ok_or_else(|| Fault::internal("path.source"))?;
         self.note_sandbox(dataset, run);
         let turn = self.turns.wait(&run.actor).await?;
         let start = Instant::now();

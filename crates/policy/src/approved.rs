@@ -1,5 +1,6 @@
 //! The only thing that engines run.
 
+use crate::service::Service;
 use domain::{Caller, ContractUse, Dialect, Limits, Op, Value, sha256_hex};
 
 /// A proposal that policy has accepted for one caller, in its compiled form.
@@ -25,6 +26,8 @@ pub struct Approved {
     pub(crate) proposal_hash: String,
     pub(crate) personal: bool,
     pub(crate) change: Option<Box<Change>>,
+    /// With the path of one row, as its contract writes it.
+    pub(crate) service: Option<Box<(Service, String)>>,
 }
 
 /// The statements of one write, which run in one transaction and in this order.
@@ -166,6 +169,10 @@ impl Approved {
     pub fn change(&self) -> Option<&Change> {
         self.change.as_deref()
     }
+    /// What is asked of a service, where the resource is one's: its statements run over what that gives.
+    pub fn service(&self) -> Option<&Service> {
+        self.service.as_ref().map(|service| &service.0)
+    }
     pub fn proposal_hash(&self) -> &str {
         &self.proposal_hash
     }
@@ -180,9 +187,13 @@ impl Approved {
     /// All that runs and its values, in the order of running, for the record: a change whose guards differ is another one.
     /// The key of a change's image is not known yet.
     pub fn account(&self) -> (String, Vec<Value>) {
-        let Some(change) = &self.change else { return (self.sql.clone(), self.params.clone()) };
+        let requests = self.service.as_ref().map(|service| service.0.outline(&service.1));
+        let Some(change) = &self.change else {
+            let text = requests.into_iter().chain([self.sql.clone()]).collect::<Vec<_>>().join(";\n");
+            return (text, self.params.clone());
+        };
         let all = || change.twin.iter().chain(&change.before).chain([&change.write, &change.image]);
-        let text = all().map(Statement::sql).collect::<Vec<_>>().join(";\n");
+        let text = requests.into_iter().chain(all().map(|s| s.sql.clone())).collect::<Vec<_>>().join(";\n");
         (text, all().flat_map(Statement::params).cloned().collect())
     }
     /// The statement with its values written into it, for people to read and run elsewhere. Engines

@@ -26,7 +26,7 @@ impl Policy {
         }
         let reader = Reader { policy: self, caller, source, deleted: true };
         let mut limits = *limits;
-        let mut written = None;
+        let (mut written, mut service) = (None, None);
         let (text, used) = match proposal {
             Proposal::Sql { text, .. } => statement(reader, text, Origin::Text, Vec::new(), &limits)?,
             Proposal::Query { plan, .. } => query(reader, plan, &limits)?,
@@ -35,18 +35,22 @@ impl Policy {
                 let checked = statement(reader, &compiled, Origin::Plan, Vec::new(), &limits);
                 checked.map_err(|fault| Fault { span: None, ..fault })?
             }
-            Proposal::Change { plan, .. } => match change::check(reader, plan, &limits)? {
-                Checked::Read { plan, rows, deleted } => {
-                    limits.rows = limits.rows.min(rows);
-                    query(Reader { deleted, ..reader }, &plan, &limits)?
+            Proposal::Change { plan, .. } => {
+                let checked = change::check(reader, plan, &limits)?;
+                service = change::service(reader, plan)?.map(Box::new);
+                match checked {
+                    Checked::Read { plan, rows, deleted } => {
+                        limits.rows = limits.rows.min(rows);
+                        query(Reader { deleted, ..reader }, &plan, &limits)?
+                    }
+                    Checked::Write(change, mut used) => {
+                        used.params.clone_from(&change.write.params);
+                        let text = change.write.sql.clone();
+                        written = Some(change);
+                        (text, used)
+                    }
                 }
-                Checked::Write(change, mut used) => {
-                    used.params.clone_from(&change.write.params);
-                    let text = change.write.sql.clone();
-                    written = Some(change);
-                    (text, used)
-                }
-            },
+            }
         };
         Ok(Approved {
             caller: caller.clone(),
@@ -61,6 +65,7 @@ impl Policy {
             proposal_hash: proposal.hash(),
             personal: used.personal,
             change: written,
+            service,
         })
     }
 }

@@ -9,6 +9,7 @@ mod messages;
 mod postgres;
 mod python;
 mod server;
+mod service;
 mod tally;
 
 pub use client::{Client, Cut, Event, Reply};
@@ -18,4 +19,5 @@ pub use messages::{Messages, Recorded, Said};
 pub use postgres::{Postgres, PostgresBuilder};
 pub use python::python;
 pub use server::{Server, ServerBuilder};
+pub use service::{Called, Service, Upset};
 pub use tally::tally;

@@ -9,12 +9,13 @@
 mod encode;
 mod pieces;
 
-pub(crate) use encode::encode;
+pub(crate) use encode::{encode, sending};
 pub(crate) use pieces::{Outbox, Pieces};
 
 use crate::change::Unanswered;
 use crate::postgres::Postgres;
 use crate::protocol::{Queried, Query};
+use crate::rest::Rest;
 use crate::source::{Source, SourceKind};
 use bytes::Bytes;
 use domain::{Fault, SourceSchema};
@@ -26,6 +27,7 @@ use std::time::Duration;
 #[derive(Clone)]
 pub(crate) enum Remote {
     Postgres(Arc<Postgres>),
+    Rest(Arc<Rest>),
 }
 
 impl Remote {
@@ -35,6 +37,7 @@ impl Remote {
             SourceKind::Postgres(settings) => {
                 Some(Postgres::open(&source.name, settings, queue).map(Arc::new).map(Self::Postgres))
             }
+            SourceKind::Rest(settings) => Some(Rest::open(&source.name, settings).map(Arc::new).map(Self::Rest)),
         }
     }
 
@@ -42,6 +45,7 @@ impl Remote {
     pub async fn begin(&self, approved: &Approved, query: Query) -> Result<Pieces, Fault> {
         match self {
             Self::Postgres(postgres) => postgres.begin(approved, query).await,
+            Self::Rest(rest) => rest.begin(approved, query).await,
         }
     }
 
@@ -49,12 +53,15 @@ impl Remote {
     pub async fn change(&self, approved: &Approved, change: &Change) -> Result<(Queried, Bytes, u64), Unanswered> {
         match self {
             Self::Postgres(postgres) => postgres.change(approved, change).await,
+            Self::Rest(rest) => rest.change(approved, change).await,
         }
     }
 
     pub async fn describe(&self) -> Result<SourceSchema, Fault> {
         match self {
             Self::Postgres(postgres) => postgres.describe().await,
+            // Only contracts know what a service has.
+            Self::Rest(_) => Err(Fault::internal("engine.describe")),
         }
     }
 
@@ -62,6 +69,8 @@ impl Remote {
     pub async fn prove_read_only(&self) -> Result<(), Fault> {
         match self {
             Self::Postgres(postgres) => postgres.prove_read_only().await,
+            // Only approved changes are ever sent.
+            Self::Rest(_) => Ok(()),
         }
     }
 }

@@ -35,6 +35,7 @@ mod policy;
 mod query;
 mod records;
 mod records_kills;
+mod records_service;
 mod records_support;
 mod replay;
 mod replicas;

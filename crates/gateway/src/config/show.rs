@@ -33,9 +33,11 @@ impl Shown {
             SourceKind::Files(_) => "files",
             SourceKind::Postgres(settings) if settings.writable => "postgres, writable",
             SourceKind::Postgres(_) => "postgres",
+            SourceKind::Rest(_) => "rest",
         };
         let place = match &source.source.kind {
             SourceKind::Postgres(_) => "(secret)".to_owned(),
+            SourceKind::Rest(service) => service.url.clone(),
             _ => source.source.paths().iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "),
         };
         Self {

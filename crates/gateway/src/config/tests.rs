@@ -405,8 +405,8 @@ fn sources_that_are_wrong() {
     insta::assert_snapshot!(bad(file, &[]), @r#"
     file gatehouse.toml: `sources.Shop`: a source's name has lowercase letters, digits, `_` and `-`, at most 64
     file gatehouse.toml: `sources.a.prompts`: the text `How many?` is not a list of texts, as in `["a", "b"]`
-    file gatehouse.toml: `sources.a.kind`: `oracle` is not a kind of source: use `sqlite`, `files` or `postgres`
-    file gatehouse.toml: `sources.b.kind`: missing: say `sqlite`, `files` or `postgres`
+    file gatehouse.toml: `sources.a.kind`: `oracle` is not a kind of source: use `sqlite`, `files`, `postgres` or `rest`
+    file gatehouse.toml: `sources.b.kind`: missing: say `sqlite`, `files`, `postgres` or `rest`
     file gatehouse.toml: `sources.c.pth`: unknown key: did you mean `path`?
     file gatehouse.toml: `sources.c.tables`: belongs to sources of kind `files`
     file gatehouse.toml: `sources.c.path`: missing
@@ -524,5 +524,62 @@ fn the_readme_names_the_variables_of_the_analyst_with_their_defaults() {
             let row = format!("| `{name}` | `{}`", setting.default);
             assert!(readme.contains(&row), "the README lacks {row}");
         }
+    }
+}
+
+#[test]
+fn a_source_that_is_a_service() {
+    let file = r#"
+        [sources.crm]
+        kind = "rest"
+        url = "https://crm.example.com/api/"
+        token_env = "CRM_TOKEN"
+        timeout_seconds = 3
+        writable = true
+        [sources.local]
+        kind = "rest"
+        url = "http://127.0.0.1:9000"
+        "#;
+    let config = good(file, &[("CRM_TOKEN", "secret")]);
+    let [crm, local] = config.sources.as_slice() else { panic!("two sources") };
+    let (engines::SourceKind::Rest(crm), engines::SourceKind::Rest(local)) = (&crm.source.kind, &local.source.kind)
+    else {
+        panic!("two services")
+    };
+    assert_eq!((crm.url.as_str(), crm.timeout.as_secs(), crm.writable), ("https://crm.example.com/api", 3, true));
+    assert_eq!((local.token.is_none(), local.timeout.as_secs(), local.writable), (true, 10, false));
+    assert!(!format!("{config:?}").contains("secret\""), "no credential in a log");
+}
+
+#[test]
+fn services_that_are_wrong() {
+    let file = r#"
+        [sources.a]
+        kind = "rest"
+        path = "x"
+        [sources.b]
+        kind = "rest"
+        url = "http://crm.example.com"
+        token_env = "NOT_SET"
+        [sources.c]
+        kind = "rest"
+        url = "https://me:password@crm.example.com"
+        [sources.d]
+        kind = "rest"
+        url = "ftp://crm.example.com"
+        timeout_seconds = 0
+        "#;
+    let said = bad(file, &[]);
+    for (key, words) in [
+        ("a.path", "belongs to sources of kind `sqlite`"),
+        ("a.url", "missing"),
+        ("b.url", "use `https`"),
+        ("b.token_env", "the variable `NOT_SET` is not set"),
+        ("c.url", "no user"),
+        ("d.url", "is not the address of a service"),
+        ("d.timeout_seconds", "from 1 to 300"),
+    ] {
+        let line = said.lines().find(|line| line.contains(&format!("`sources.{key}`"))).unwrap_or_default();
+        assert!(line.contains(words), "{key}: {said}");
     }
 }

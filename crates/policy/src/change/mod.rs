@@ -9,9 +9,12 @@ mod parse;
 mod read;
 mod references;
 mod rules;
+mod service;
 mod trace;
 mod update;
 mod values;
+
+pub use service::service;
 
 pub use parse::{change_plan_json_schema, parse_change, parse_change_value};
 pub use trace::Trace;

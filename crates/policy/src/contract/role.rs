@@ -128,6 +128,11 @@ fn filters(contract: &Contract, visible: &[&Field]) -> BTreeMap<String, Vec<Filt
     visible
         .iter()
         .filter_map(|field| {
+            if let Some(rest) = &contract.rest {
+                let is_key = contract.key.iter().any(|name| name.eq_ignore_ascii_case(&field.name));
+                let known = is_key || rest.parameter(&field.name).is_some();
+                return known.then(|| (field.name.clone(), vec![FilterOperator::Equal]));
+            }
             let operators = match listed {
                 Some(filters) => filters.iter().find(|(name, _)| name.eq_ignore_ascii_case(&field.name))?.1.clone(),
                 None => operators(field.kind).to_vec(),

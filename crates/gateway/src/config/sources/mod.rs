@@ -3,6 +3,7 @@
 //! A kind of source that needs more than a path has a file of its own here.
 
 mod postgres;
+mod rest;
 mod secret;
 
 use super::error::Problems;
@@ -36,11 +37,11 @@ const fn key(name: &'static str, kinds: &'static [&'static str], meaning: &'stat
     Key { name, kinds, meaning }
 }
 
-const KINDS: &str = "`sqlite`, `files` or `postgres`";
+const KINDS: &str = "`sqlite`, `files`, `postgres` or `rest`";
 
 /// The keys of all sources.
 pub const KEYS: &[Key] = &[
-    key("kind", &[], "`sqlite`, `files` or `postgres`. Required."),
+    key("kind", &[], "`sqlite`, `files`, `postgres` or `rest`. Required."),
     key("path", &["sqlite"], "The database file. For `sqlite`, required."),
     key(
         "tables",
@@ -79,12 +80,24 @@ pub const KEYS: &[Key] = &[
         "The database role that each role here takes for its statements, as in `{analyst = \"gatehouse_analyst\"}`; a role that is not named may not read. Default: nobody takes another role than the user that signs in.",
     ),
     key("connections", &["postgres"], "Connections at a time, 1 to 100. Default: 8."),
+    key(
+        "url",
+        &["rest"],
+        "The address of a service, as in `https://crm.example.com/api`; contracts say the rest. Plain HTTP only on this machine. For `rest`, required.",
+    ),
+    key(
+        "token_env",
+        &["rest"],
+        "The variable that holds the credential, sent as `Authorization: Bearer`. Default: none is sent.",
+    ),
+    key("token_file", &["rest"], "The file that holds the credential instead."),
+    key("timeout_seconds", &["rest"], "How long one request may take, 1 to 300. Default: 10."),
     key("name", &[], "Its name for people. Default: the name of its section."),
     key("description", &[], "What it holds, in a sentence."),
     key("prompts", &[], "Questions to suggest, a list."),
     key(
         "writable",
-        &["sqlite", "postgres"],
+        &["sqlite", "postgres", "rest"],
         "`true` lets Records insert and update where contracts allow it. Default: `false`.",
     ),
 ];
@@ -158,6 +171,7 @@ impl Section<'_> {
                 self.tables(table.get("tables")?, &hot).map(SourceKind::Files)
             }
             Some("postgres") => self.postgres(table).map(Box::new).map(SourceKind::Postgres),
+            Some("rest") => self.rest(table).map(Box::new).map(SourceKind::Rest),
             _ => {
                 self.problem("kind", format!("`{}` is not a kind of source: use {KINDS}", bare(kind)));
                 None

@@ -76,7 +76,7 @@ fn no_run(id: RunId) -> Fault {
 async fn still_allowed(house: &House, reader: &Caller, run: &Run) -> bool {
     let policy = house.policy();
     let Some(proposal) = recorded(run) else { return true };
-    let (Ok(proposal), Some(dataset)) = (proposal, house.datasets.get(&run.dataset_id)) else { return false };
+    let (Ok(proposal), Some(dataset)) = (proposal, house.datasets.source(&run.dataset_id)) else { return false };
     let Ok(schema) = house.schema(dataset).await else { return false };
     let limits = if run.door == Door::Scan { &house.config.scan.limits } else { &house.config.limits };
     let approved = policy.check(reader, &schema, &proposal, limits);

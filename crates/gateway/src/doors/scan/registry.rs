@@ -30,6 +30,7 @@ impl<'h> Entry<'h> {
             SourceKind::Files(_) => "files",
             SourceKind::Sqlite(_) | SourceKind::SqliteWritable(_) => "sqlite",
             SourceKind::Postgres(_) => "postgres",
+            SourceKind::Rest(_) => "rest",
         }
     }
 
