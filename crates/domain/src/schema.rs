@@ -10,6 +10,18 @@ use serde::{Deserialize, Serialize};
 pub enum Dialect {
     DuckDb,
     Sqlite,
+    /// Statements are written in DuckDB's SQL and translated.
+    Spark,
+}
+
+impl Dialect {
+    /// The SQL that statements for this engine are written in.
+    pub fn written(self) -> Self {
+        match self {
+            Self::Spark => Self::DuckDb,
+            own => own,
+        }
+    }
 }
 
 /// The types that contracts and plans speak of. Engines map their own types to these.

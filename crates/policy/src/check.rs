@@ -8,6 +8,7 @@ use crate::scan;
 use crate::sql::parse::Tokens;
 use crate::sql::walk::{Origin, Used, Walker};
 use crate::sql::{self, render};
+use crate::translate;
 use domain::{Caller, Fault, Kind, Limits, Proposal, QueryPlan, Scan, SourceSchema, Value};
 
 impl Policy {
@@ -71,7 +72,7 @@ impl Policy {
     }
 }
 
-/// The one way of every statement: parse, walk and rewrite, cap, render.
+/// The one way of every statement: parse, walk and rewrite, cap, render, and for some engines translate.
 fn statement(
     reader: Reader<'_>,
     text: &str,
@@ -79,12 +80,14 @@ fn statement(
     params: Vec<Value>,
     limits: &Limits,
 ) -> Result<(String, Used), Fault> {
-    let dialect = reader.source.dialect;
+    let dialect = reader.source.dialect.written();
     let tokens = Tokens::of(dialect, text)?;
     sql::with_stack(tokens.depth, || {
         let mut query = tokens.query()?;
         let used = Walker::new(dialect, origin, Some(reader), params).statement(&mut query)?;
         sql::cap(&mut query, limits.rows)?;
-        Ok((render::render(dialect, &query)?, used))
+        let text = render::render(dialect, &query)?;
+        let (text, params) = translate::statement(reader.source.dialect, query, text, used.params)?;
+        Ok((text, Used { params, ..used }))
     })
 }

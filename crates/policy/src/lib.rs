@@ -16,6 +16,7 @@ mod predicate;
 mod scan;
 mod sql;
 mod suggest;
+mod translate;
 mod view;
 
 pub use approved::Approved;

@@ -165,8 +165,8 @@ impl Compiler<'_> {
         let (word, pattern) = match (self.dialect(), op) {
             (Dialect::Sqlite, Operator::Like) => ("GLOB", glob(pattern)),
             (Dialect::Sqlite, _) => ("LIKE", pattern.to_owned()),
-            (Dialect::DuckDb, Operator::Like) => ("LIKE", pattern.to_owned()),
-            (Dialect::DuckDb, _) => ("ILIKE", pattern.to_owned()),
+            (Dialect::DuckDb | Dialect::Spark, Operator::Like) => ("LIKE", pattern.to_owned()),
+            (Dialect::DuckDb | Dialect::Spark, _) => ("ILIKE", pattern.to_owned()),
         };
         let bound = self.bind(Value::Text(pattern));
         format!("({} {word} {bound})", left.sql)

@@ -127,7 +127,7 @@ impl Compiler<'_> {
             return Err(invalid("plan.number", message, "only text and numbers are read as numbers"));
         }
         let sql = match self.dialect() {
-            Dialect::DuckDb => format!("TRY_CAST({sql} AS DOUBLE)"),
+            Dialect::DuckDb | Dialect::Spark => format!("TRY_CAST({sql} AS DOUBLE)"),
             Dialect::Sqlite => format!("CAST({sql} AS NUMERIC)"),
         };
         Ok(Typed { sql, kind: FieldType::Number, aggregate })
@@ -141,7 +141,7 @@ impl Compiler<'_> {
             return Err(invalid("plan.moment", message, "only text and dates are read as moments"));
         }
         let sql = match self.dialect() {
-            Dialect::DuckDb => format!("TRY_CAST({sql} AS TIMESTAMP)"),
+            Dialect::DuckDb | Dialect::Spark => format!("TRY_CAST({sql} AS TIMESTAMP)"),
             Dialect::Sqlite => dates::instant(&sql),
         };
         Ok(Typed { sql, kind: FieldType::Timestamp, aggregate })

@@ -31,7 +31,7 @@ fn allowed(dialect: Dialect) -> &'static Allowed {
     static DUCKDB: OnceLock<Allowed> = OnceLock::new();
     static SQLITE: OnceLock<Allowed> = OnceLock::new();
     match dialect {
-        Dialect::DuckDb => DUCKDB.get_or_init(|| read(include_str!("functions/duckdb.txt"))),
+        Dialect::DuckDb | Dialect::Spark => DUCKDB.get_or_init(|| read(include_str!("functions/duckdb.txt"))),
         Dialect::Sqlite => SQLITE.get_or_init(|| read(include_str!("functions/sqlite.txt"))),
     }
 }
@@ -73,7 +73,7 @@ impl TableFunction {
             (_, "json_each" | "json_tree") => Ok(Self::JsonRows),
             (_, other) => {
                 let allowed = match dialect {
-                    Dialect::DuckDb => "generate_series, range, unnest, json_each and json_tree",
+                    Dialect::DuckDb | Dialect::Spark => "generate_series, range, unnest, json_each and json_tree",
                     Dialect::Sqlite => "json_each and json_tree",
                 };
                 let message = format!("the table function `{}` is not allowed", clip(other));

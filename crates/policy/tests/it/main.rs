@@ -20,4 +20,5 @@ mod plans;
 mod promise;
 mod scan;
 mod sealed;
+mod spark;
 mod sql;
