@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 pub enum Dialect {
     DuckDb,
     Sqlite,
+    Postgres,
     /// Statements are written in DuckDB's SQL and translated.
     Spark,
 }
@@ -21,6 +22,12 @@ impl Dialect {
             Self::Spark => Self::DuckDb,
             own => own,
         }
+    }
+
+    /// Whether an engine has row-level security of its own: then two callers may get different rows for one statement,
+    /// and nothing that was read for one is kept for another.
+    pub fn varies_by_caller(self) -> bool {
+        self == Self::Postgres
     }
 }
 

@@ -123,6 +123,8 @@ impl Worker {
                 tables.iter().map(|t| Some((t.table.clone(), self.jailed.inside(&t.path)?))).collect::<Option<_>>()?,
             ),
             SourceKind::Sqlite(path) => OpenEngine::Sqlite(self.jailed.inside(path)?),
+            // No worker reads it.
+            SourceKind::Postgres(_) => return None,
         })
     }
 

@@ -1,14 +1,17 @@
 //! `Approved` in, rows out.
 //!
-//! No statement runs in this process. Each source is read by worker processes that the sandbox has
+//! No statement runs in this process. Files are read by worker processes that the sandbox has
 //! locked down; [`Engines`] keeps some of them warm, hands each one statement at a time, and kills
-//! the one that takes too long. The worker's own side lives in [`worker`].
+//! the one that takes too long. The worker's own side lives in [`worker`]. Databases on other
+//! machines are asked there (`remote`), and a statement that takes too long is cancelled there.
 
 mod client;
 mod fault;
 pub mod json;
 mod pool;
+mod postgres;
 mod protocol;
+mod remote;
 mod source;
 mod stream;
 pub mod worker;
@@ -16,5 +19,5 @@ pub mod worker;
 pub use client::run_worker;
 pub use pool::{Engines, Executed, Scanning, Settings};
 pub use protocol::{Estimate, Form};
-pub use source::{FileTable, Source, SourceKind};
+pub use source::{Dsn, FileTable, PostgresSource, Source, SourceKind, Tls};
 pub use stream::{Caps, Next, Streaming, Total};

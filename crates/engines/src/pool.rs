@@ -3,6 +3,7 @@
 use crate::client::{Lost, Room, Worker};
 use crate::fault;
 use crate::protocol::{Queried, Query};
+use crate::remote::{Remote, Remotes};
 use crate::source::Source;
 use domain::{Fault, Rows, SourceSchema};
 use policy::Approved;
@@ -104,14 +105,15 @@ struct Shared {
     scan_turns: Arc<Semaphore>,
     /// Idle workers, the longest idle first.
     idle: Mutex<Vec<(Key, Worker)>>,
+    remotes: Remotes,
 }
 
 impl Engines {
     pub fn new(sandbox: Sandbox, settings: Settings) -> Self {
         let turns = Arc::new(Semaphore::new(settings.concurrency));
         let scan_turns = Arc::new(Semaphore::new(settings.scan.concurrency));
-        let idle = Mutex::new(Vec::new());
-        Self { shared: Arc::new(Shared { sandbox: Arc::new(sandbox), settings, turns, scan_turns, idle }) }
+        let (idle, remotes) = (Mutex::default(), Remotes::default());
+        Self { shared: Arc::new(Shared { sandbox: Arc::new(sandbox), settings, turns, scan_turns, idle, remotes }) }
     }
 
     /// What holds the workers on this machine.
@@ -120,7 +122,8 @@ impl Engines {
     }
 
     /// Runs what policy has approved. A statement that takes too long is ended by killing its
-    /// worker: nothing softer is certain. So is one whose caller drops this future.
+    /// worker: nothing softer is certain; on another machine it is cancelled there. So is one whose caller drops this
+    /// future.
     ///
     /// `turn` is whatever says that it is the caller's turn. It comes back with the rows. Whoever costs the house a worker
     /// keeps it until there is another one: others should not find the warm workers gone.
@@ -142,12 +145,25 @@ impl Engines {
             bytes: limits.bytes,
             ..Query::default()
         };
+        let most = Duration::from_secs(limits.seconds);
+        if let Some(remote) = self.remote(source)? {
+            let whole = async { remote.begin(approved, query).await?.whole().await };
+            let answer = tokio::time::timeout(most, whole).await.map_err(|_| fault::timeout(limits.seconds))?;
+            let (Queried { columns, row_count, truncated, exec_ms }, ipc) = answer?;
+            let (rows, data_version) = (Rows { columns, ipc, row_count, truncated }, source.data_version()?);
+            return Ok((Executed { rows, exec_ms, data_version }, turn));
+        }
         let mut work = self.work(source, approved, Profile::Usual, turn).await?;
-        let answer = tokio::time::timeout(Duration::from_secs(limits.seconds), work.worker.get()?.query(query)).await;
+        let answer = tokio::time::timeout(most, work.worker.get()?.query(query)).await;
         let answer = answer.map_err(|_| fault::timeout(limits.seconds))?;
         let (Queried { columns, row_count, truncated, exec_ms }, ipc) = work.worker.understand(answer)?;
         let (turn, data_version) = work.done()?;
         Ok((Executed { rows: Rows { columns, ipc, row_count, truncated }, exec_ms, data_version }, turn))
+    }
+
+    /// The engine of a source on another machine; none where workers read it.
+    pub(crate) fn remote(&self, source: &Source) -> Result<Option<Remote>, Fault> {
+        self.shared.remotes.of(source, self.shared.settings.queue)
     }
 
     /// Waits for a worker of this profile, and holds it.
@@ -166,15 +182,23 @@ impl Engines {
 
     /// What tables a source has, asked of the source itself.
     pub async fn describe(&self, source: &Source) -> Result<SourceSchema, Fault> {
-        let (_turn, mut worker) = self.nobodys(source).await?;
-        let mut schema = worker.look(async |w| w.describe().await).await?;
+        let mut schema = match self.remote(source)? {
+            Some(remote) => SourceSchema { data_version: source.data_version()?, ..remote.describe().await? },
+            None => {
+                let (_turn, mut worker) = self.nobodys(source).await?;
+                let schema = worker.look(async |w| w.describe().await).await?;
+                SourceSchema { data_version: worker.get()?.data_version.clone(), ..schema }
+            }
+        };
         schema.source.clone_from(&source.name);
-        schema.data_version.clone_from(&worker.get()?.data_version);
         Ok(schema)
     }
 
-    /// Proves from inside a jail that this source cannot be written to.
+    /// Proves from inside a jail, or from where its statements run, that this source cannot be written to.
     pub async fn prove_read_only(&self, source: &Source) -> Result<(), Fault> {
+        if let Some(remote) = self.remote(source)? {
+            return remote.prove_read_only().await;
+        }
         let (_turn, mut worker) = self.nobodys(source).await?;
         worker.look(async |w| w.try_to_write().await).await
     }

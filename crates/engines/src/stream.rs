@@ -1,12 +1,13 @@
 //! Results that are handed on while they are made.
 //!
 //! The worker writes, the server forwards, and neither holds more than a few frames: who takes no more pieces stops the
-//! engine, and who drops the [`Streaming`] kills its worker.
+//! engine, and who drops the [`Streaming`] kills its worker, or cancels the statement on another machine.
 
 use crate::client::Piece;
 use crate::fault;
 use crate::pool::{Engines, Profile, Work};
 use crate::protocol::{Form, Queried, Query};
+use crate::remote::Pieces;
 use crate::source::Source;
 use bytes::Bytes;
 use domain::{Fault, ResultColumn};
@@ -20,7 +21,7 @@ const SLACK: u64 = 4 * 1024 * 1024;
 
 /// A statement at work, piece by piece.
 pub struct Streaming<T: Send + 'static> {
-    work: Option<Work<T>>,
+    work: Option<At<T>>,
     columns: Vec<ResultColumn>,
     data_version: String,
     began: Instant,
@@ -29,6 +30,13 @@ pub struct Streaming<T: Send + 'static> {
     /// Bytes that came so far, and those after which the worker is not believed any more.
     came: u64,
     most: u64,
+}
+
+/// Where a statement is at work.
+enum At<T: Send + 'static> {
+    Worker(Box<Work<T>>),
+    /// On another machine. The turn is kept with it.
+    Elsewhere(Pieces, T),
 }
 
 /// How much is wanted or granted, whatever more policy allows.
@@ -87,16 +95,13 @@ impl Engines {
             Form::Csv | Form::Json => query.bytes.saturating_mul(2).saturating_add(64 * SLACK),
             _ => query.bytes.saturating_mul(2).saturating_add(SLACK),
         };
-        let mut work = self.work(source, approved, Profile::Scan, turn).await?;
-        let worker = work.worker.get()?;
-        let data_version = worker.data_version.clone();
-        let begun = worker.begin(query).await;
-        work.worker.understand(begun)?;
+        let began = Instant::now();
+        let (work, data_version) = self.begin(source, approved, query, turn).await?;
         let mut streaming = Streaming {
             work: Some(work),
             columns: Vec::new(),
             data_version,
-            began: Instant::now(),
+            began,
             seconds: limits.seconds,
             gave_way: false,
             came: 0,
@@ -107,6 +112,28 @@ impl Engines {
             _ => return Err(Fault::internal("engine.protocol")),
         }
         Ok(streaming)
+    }
+
+    /// Gives the statement to whoever runs it; also says which state of the data it reads.
+    async fn begin<T: Send + 'static>(
+        &self,
+        source: &Source,
+        approved: &Approved,
+        query: Query,
+        turn: T,
+    ) -> Result<(At<T>, String), Fault> {
+        if let Some(remote) = self.remote(source)? {
+            let seconds = approved.limits().seconds;
+            let beginning = tokio::time::timeout(Duration::from_secs(seconds), remote.begin(approved, query));
+            let pieces = beginning.await.map_err(|_| fault::timeout(seconds))??;
+            return Ok((At::Elsewhere(pieces, turn), source.data_version()?));
+        }
+        let mut work = self.work(source, approved, Profile::Scan, turn).await?;
+        let worker = work.worker.get()?;
+        let data_version = worker.data_version.clone();
+        let begun = worker.begin(query).await;
+        work.worker.understand(begun)?;
+        Ok((At::Worker(Box::new(work)), data_version))
     }
 }
 
@@ -132,11 +159,12 @@ impl<T: Send + 'static> Streaming<T> {
                 Ok(Next::Bytes(bytes))
             }
             Piece::Done(Queried { row_count, truncated, exec_ms, .. }) => {
-                let mut work = self.work.take().ok_or_else(over)?;
-                if self.gave_way {
-                    work.worker.get()?.weight().reset();
+                if let At::Worker(mut work) = self.work.take().ok_or_else(over)? {
+                    if self.gave_way {
+                        work.worker.get()?.weight().reset();
+                    }
+                    work.done()?;
                 }
-                work.done()?;
                 Ok(Next::End(Total { rows: row_count, bytes: self.came, truncated, exec_ms }))
             }
             Piece::Columns(_) => Err(Fault::internal("engine.protocol")),
@@ -145,14 +173,21 @@ impl<T: Send + 'static> Streaming<T> {
 
     async fn piece(&mut self) -> Result<Piece, Fault> {
         let mut work = self.work.take().ok_or_else(over)?;
-        if !self.gave_way && self.began.elapsed() > SHORT {
-            work.worker.get()?.weight().give_way();
-            self.gave_way = true;
-        }
         let left = Duration::from_secs(self.seconds).saturating_sub(self.began.elapsed());
-        let piece = tokio::time::timeout(left, work.worker.get()?.piece()).await;
-        let piece = work.worker.understand(piece.map_err(|_| fault::timeout(self.seconds))?)?;
-        // Only a worker that answered is kept: otherwise it ends here.
+        let seconds = self.seconds;
+        let late = move |_| fault::timeout(seconds);
+        let piece = match &mut work {
+            At::Worker(work) => {
+                if !self.gave_way && self.began.elapsed() > SHORT {
+                    work.worker.get()?.weight().give_way();
+                    self.gave_way = true;
+                }
+                let piece = tokio::time::timeout(left, work.worker.get()?.piece()).await;
+                work.worker.understand(piece.map_err(late)?)?
+            }
+            At::Elsewhere(pieces, _) => tokio::time::timeout(left, pieces.next()).await.map_err(late)??,
+        };
+        // Only what answered is kept: otherwise it ends here.
         self.work = Some(work);
         Ok(piece)
     }

@@ -140,6 +140,13 @@ impl House {
         Ok(schema)
     }
 
+    /// A source that has changed under a statement is looked at anew before the next one.
+    pub(crate) fn note_change(&self, dataset: &Dataset, fault: &Fault) {
+        if matches!(fault.code.as_str(), "source.table_gone" | "source.schema_changed") {
+            self.schemas().remove(&dataset.id);
+        }
+    }
+
     fn schemas(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<SourceSchema>>> {
         self.schemas.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -12,6 +12,7 @@
 
 use crate::active::{Event, Stage, Watch};
 use crate::aside::aside;
+use crate::datasets::Dataset;
 use crate::house::House;
 use crate::planning::{MOST_VALUES, Mind, Planned};
 use crate::turns::Turn;
@@ -218,17 +219,24 @@ impl House {
     /// Run: the only line of the house that gives a statement to an engine.
     async fn execute(&self, approved: &Approved, run: &mut Run) -> Result<(Executed, Turn), Fault> {
         let dataset = self.datasets.get(approved.source()).ok_or_else(|| Fault::internal("path.source"))?;
-        let sandbox = self.engines.sandbox();
-        run.sandbox_tier = Some(sandbox.tier.to_string());
-        run.unenforced.clone_from(&sandbox.unenforced);
+        self.note_sandbox(dataset, run);
         let turn = self.turns.wait(&run.actor).await?;
         let start = Instant::now();
         let executed = self.engines.run(&dataset.source, approved, turn).await;
         run.timings.run_ms = milliseconds(start);
-        let (executed, turn) = executed?;
+        let (executed, turn) = executed.inspect_err(|fault| self.note_change(dataset, fault))?;
         run.exec_time_ms = Some(executed.exec_ms);
         run.dataset_version_hash = Some(executed.data_version.clone());
         Ok((executed, turn))
+    }
+
+    /// What holds the statement: nothing of ours, where it runs on another machine.
+    pub(crate) fn note_sandbox(&self, dataset: &Dataset, run: &mut Run) {
+        if !dataset.source.is_remote() {
+            let sandbox = self.engines.sandbox();
+            run.sandbox_tier = Some(sandbox.tier.to_string());
+            run.unenforced.clone_from(&sandbox.unenforced);
+        }
     }
 
     /// Record: required before the reply. A run that cannot be recorded did not happen for the caller.

@@ -157,6 +157,7 @@ fn index_key(caller: &Caller, view: &SourceSchema, policy: &str) -> String {
     sha256_hex(seen.as_bytes())
 }
 
+/// Whether another caller might see other rows.
 fn is_filtered(view: &SourceSchema) -> bool {
-    view.tables.iter().any(|table| table.filtered)
+    view.dialect.varies_by_caller() || view.tables.iter().any(|table| table.filtered)
 }

@@ -1,6 +1,6 @@
 //! The only thing that engines run.
 
-use domain::{ContractUse, Dialect, Limits, Value, sha256_hex};
+use domain::{Caller, ContractUse, Dialect, Limits, Value, sha256_hex};
 
 /// A proposal that policy has accepted for one caller, in its compiled form.
 ///
@@ -12,7 +12,8 @@ use domain::{ContractUse, Dialect, Limits, Value, sha256_hex};
 /// all rows; if there are more than `limits().rows`, it drops the last and says `truncated`.
 #[derive(Debug)]
 pub struct Approved {
-    pub(crate) role: String,
+    /// For whom: engines with row-level security of their own are told.
+    pub(crate) caller: Caller,
     pub(crate) source: String,
     pub(crate) dialect: Dialect,
     pub(crate) sql: String,
@@ -28,7 +29,11 @@ pub struct Approved {
 impl Approved {
     /// The role that it was approved for. A worker serves one role at a time.
     pub fn role(&self) -> &str {
-        &self.role
+        &self.caller.role
+    }
+    /// Whom it was approved for: actor, role and claims.
+    pub fn caller(&self) -> &Caller {
+        &self.caller
     }
     pub fn source(&self) -> &str {
         &self.source
@@ -36,11 +41,11 @@ impl Approved {
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
-    /// One read-only statement. Tables are named as `"main"."table"`.
+    /// One read-only statement. Tables are named as `"main"."table"`, in Postgres by their own schema.
     pub fn sql(&self) -> &str {
         &self.sql
     }
-    /// The values of `$1 …` (DuckDB) or `?1 …` (SQLite), in order.
+    /// The values of `$1 …` (`?1 …` in SQLite), in order.
     pub fn params(&self) -> &[Value] {
         &self.params
     }
@@ -66,10 +71,13 @@ impl Approved {
     pub fn proposal_hash(&self) -> &str {
         &self.proposal_hash
     }
-    /// The identity of what runs: source, statement and bound values, claims included.
+    /// The identity of what runs: source, statement and bound values, claims included; and the caller, where the engine
+    /// itself decides by caller which rows there are.
     pub fn fingerprint(&self) -> String {
         let params = serde_json::to_string(&self.params).unwrap_or_default();
-        sha256_hex([self.source.as_str(), &self.sql, &params].join("\0").as_bytes())
+        let Caller { actor, role, claims, .. } = &self.caller;
+        let whose = self.dialect.varies_by_caller().then(|| format!("{actor}\0{role}\0{claims:?}"));
+        sha256_hex([self.source.as_str(), &self.sql, &params, &whose.unwrap_or_default()].join("\0").as_bytes())
     }
     /// The statement with its values written into it, for people to read and run elsewhere. Engines
     /// never run it.

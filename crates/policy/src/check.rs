@@ -40,7 +40,7 @@ impl Policy {
             }
         };
         Ok(Approved {
-            role: caller.role.clone(),
+            caller: caller.clone(),
             source: source.source.clone(),
             dialect: source.dialect,
             sql: text,

@@ -2,7 +2,7 @@
 
 mod capped;
 mod cell;
-mod text;
+pub(crate) mod text;
 
 pub use capped::{Capped, EXCEEDED};
 pub use cell::write as write_cell;

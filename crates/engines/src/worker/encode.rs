@@ -26,7 +26,8 @@ pub struct Frames<'a, W: Write + Send> {
     announce: bool,
 }
 
-const FRAME: usize = 1024 * 1024;
+/// What is gathered before it is sent.
+pub const FRAME: usize = 1024 * 1024;
 
 impl<'a, W: Write + Send> Frames<'a, W> {
     /// `announce` says whether columns are told in a frame of their own.

@@ -4,8 +4,8 @@
 //! answers on stdout; the end of stdin is the end of it.
 
 mod duck;
-mod encode;
-mod message;
+pub(crate) mod encode;
+pub(crate) mod message;
 mod sqlite;
 #[cfg(test)]
 mod tests;

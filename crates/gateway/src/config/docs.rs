@@ -34,6 +34,11 @@ prompts = [\"How many orders were there per month?\"]
 [sources.traffic]
 kind = \"files\"
 tables = { visits = \"visits.parquet\", pages = \"pages.csv\" }
+
+[sources.crm]
+kind = \"postgres\"
+url_env = \"CRM_URL\"
+roles = { analyst = \"gatehouse_analyst\" }
 ```
 
 | key | meaning |
@@ -74,8 +79,8 @@ pub fn markdown() -> String {
         page.push_str(&row(setting));
     }
     page.push_str(SOURCES);
-    for (key, meaning) in sources::KEYS {
-        page.push_str(&format!("| `{key}` | {meaning} |\n"));
+    for sources::Key { name, meaning, .. } in sources::KEYS {
+        page.push_str(&format!("| `{name}` | {meaning} |\n"));
     }
     page
 }

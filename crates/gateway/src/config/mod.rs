@@ -72,7 +72,7 @@ pub fn load(flags: &Flags, env: impl Fn(&str) -> Option<String>) -> Result<(Conf
             }
         }
     }
-    config.sources = sources::read(&file, &config.data, &mut problems);
+    config.sources = sources::read(&file, &config.data, &env, &mut problems);
     shown.extend(config.sources.iter().map(|source| Shown::source(source, &file.origin())));
     checks::check(&config, &shown, &mut problems);
     problems.none_or((config, shown))

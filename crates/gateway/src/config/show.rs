@@ -30,11 +30,15 @@ impl Shown {
         let kind = match source.source.kind {
             SourceKind::Sqlite(_) => "sqlite",
             SourceKind::Files(_) => "files",
+            SourceKind::Postgres(_) => "postgres",
         };
-        let files: Vec<String> = source.source.paths().iter().map(|path| path.display().to_string()).collect();
+        let place = match &source.source.kind {
+            SourceKind::Postgres(_) => "(secret)".to_owned(),
+            _ => source.source.paths().iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "),
+        };
         Self {
             key: format!("sources.{}", source.source.name),
-            value: Some(format!("{kind}: {}", files.join(", "))),
+            value: Some(format!("{kind}: {place}")),
             origin: origin.to_string(),
             doc: source.description.clone(),
         }

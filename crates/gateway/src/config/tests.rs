@@ -356,7 +356,7 @@ fn sources_that_are_wrong() {
         kind = "sqlite"
         path = "shop.sqlite"
         [sources.a]
-        kind = "postgres"
+        kind = "oracle"
         prompts = "How many?"
         [sources.b]
         path = "b.sqlite"
@@ -374,14 +374,80 @@ fn sources_that_are_wrong() {
     insta::assert_snapshot!(bad(file, &[]), @r#"
     file gatehouse.toml: `sources.Shop`: a source's name has lowercase letters, digits, `_` and `-`, at most 64
     file gatehouse.toml: `sources.a.prompts`: the text `How many?` is not a list of texts, as in `["a", "b"]`
-    file gatehouse.toml: `sources.a.kind`: `postgres` is not a kind of source: use `sqlite` or `files`
-    file gatehouse.toml: `sources.b.kind`: missing: say `sqlite` or `files`
+    file gatehouse.toml: `sources.a.kind`: `oracle` is not a kind of source: use `sqlite`, `files` or `postgres`
+    file gatehouse.toml: `sources.b.kind`: missing: say `sqlite`, `files` or `postgres`
     file gatehouse.toml: `sources.c.pth`: unknown key: did you mean `path`?
     file gatehouse.toml: `sources.c.tables`: belongs to sources of kind `files`
     file gatehouse.toml: `sources.c.path`: missing
     file gatehouse.toml: `sources.d.tables.x`: `5` is not a path
     file gatehouse.toml: `sources.e.tables`: must name a file for each table, as in `{orders = "orders.parquet"}`
     file gatehouse.toml: `sources.odd`: must be a table, as in `[sources.odd]`
+    "#);
+}
+
+#[test]
+fn a_source_on_postgres() {
+    let file = r#"
+        [sources.crm]
+        kind = "postgres"
+        url_env = "CRM_URL"
+        schemas = ["public", "sales"]
+        roles = {analyst = "gatehouse_analyst"}
+        [sources.local]
+        kind = "postgres"
+        url_env = "LOCAL_URL"
+        sslmode = "disable"
+        "#;
+    let urls = [("CRM_URL", "postgres://g:p%20w@db.example.com/crm"), ("LOCAL_URL", "postgres://g@127.0.0.1:5433/x")];
+    let config = good(file, &urls);
+    let [crm, local] = config.sources.as_slice() else { panic!("two sources") };
+    let engines::SourceKind::Postgres(crm) = &crm.source.kind else { panic!("a Postgres") };
+    assert_eq!((crm.tls.is_some(), crm.connections, crm.schemas.join(" ").as_str()), (true, 8, "public sales"));
+    assert_eq!(crm.roles.get("analyst").map(String::as_str), Some("gatehouse_analyst"));
+    let engines::SourceKind::Postgres(local) = &local.source.kind else { panic!("a Postgres") };
+    assert_eq!((local.tls.is_some(), local.roles.len()), (false, 0));
+    let (loaded, _dir) = load_with(file, &urls, |_| {});
+    let (config, shown) = loaded.unwrap();
+    let told = format!("{config:?} {}", text(&shown, true));
+    assert!(!told.contains("p%20w") && !told.contains("p w"), "a password is shown");
+}
+
+#[test]
+fn sources_on_postgres_that_are_wrong() {
+    let file = r#"
+        [sources.a]
+        kind = "postgres"
+        [sources.b]
+        kind = "postgres"
+        url_env = "NOT_THERE"
+        path = "x.sqlite"
+        [sources.c]
+        kind = "postgres"
+        url_file = "not-there"
+        connections = 0
+        [sources.d]
+        kind = "postgres"
+        url_env = "FAR"
+        sslmode = "disable"
+        schemas = ["a.b"]
+        roles = ["analyst"]
+        [sources.e]
+        kind = "postgres"
+        url_env = "ODD"
+        sslmode = "prefer"
+        "#;
+    let urls = [("FAR", "postgres://g:secret@db.example.com/crm"), ("ODD", "mysql://g:secret@db")];
+    insta::assert_snapshot!(bad(file, &urls), @r#"
+    file gatehouse.toml: `sources.a.url_env`: missing: name the variable, or say `url_file`
+    file gatehouse.toml: `sources.b.path`: belongs to sources of kind `sqlite`
+    file gatehouse.toml: `sources.b.url_env`: the variable `NOT_THERE` is not set
+    file gatehouse.toml: `sources.c.url_file`: `not-there` cannot be read: No such file or directory (os error 2)
+    file gatehouse.toml: `sources.c.connections`: `0` is not a whole number from 1 to 100
+    file gatehouse.toml: `sources.d.schemas`: `a.b` is not the name of a schema that can be shown
+    file gatehouse.toml: `sources.d.roles`: must name a role of the database for each role here, as in `{analyst = "gatehouse_analyst"}`
+    file gatehouse.toml: `sources.d.sslmode`: `disable` is for this machine only: the password and the rows would cross the network in clear
+    file gatehouse.toml: `sources.e.sslmode`: the text `prefer` is not one of `verify-full`, `disable`
+    file gatehouse.toml: `sources.e.url_env`: the address is not one: write postgres://user:password@host:5432/database
     "#);
 }
 

@@ -81,9 +81,7 @@ impl Fetch<'_> {
         let approved = self.house.check(self.caller, &proposal, &mut self.run).await?;
         let granted = self.set_aside(approved.limits().bytes).await?;
         let dataset = self.house.datasets.get(approved.source()).ok_or_else(|| Fault::internal("path.source"))?;
-        let sandbox = self.house.engines.sandbox();
-        self.run.sandbox_tier = Some(sandbox.tier.to_string());
-        self.run.unenforced.clone_from(&sandbox.unenforced);
+        self.house.note_sandbox(dataset, &mut self.run);
         let caps = Caps { rows: self.wanted.rows, bytes: granted };
         let version = dataset.source.data_version()?;
         let key = Key::of(&approved, version, self.wanted.form, caps.rows, caps.bytes);
@@ -93,7 +91,8 @@ impl Fetch<'_> {
         }
         let start = Instant::now();
         // The only line of the house that gives a statement to an engine to be streamed.
-        let mut streaming = self.house.engines.stream(&dataset.source, &approved, self.wanted.form, caps, ()).await?;
+        let streaming = self.house.engines.stream(&dataset.source, &approved, self.wanted.form, caps, ()).await;
+        let mut streaming = streaming.inspect_err(|fault| self.house.note_change(dataset, fault))?;
         self.run.dataset_version_hash = Some(streaming.data_version().to_owned());
         self.columns = streaming.columns().to_vec();
         // A change between the two looks at the data would file the result under the wrong one.

@@ -7,6 +7,7 @@ pub(super) fn describe(view: &SourceSchema) -> String {
     let dialect = match view.dialect {
         Dialect::DuckDb | Dialect::Spark => "DuckDB",
         Dialect::Sqlite => "SQLite",
+        Dialect::Postgres => "PostgreSQL",
     };
     let mut text = format!("Schema of `{}` (SQL of {dialect})\n", line(&view.source));
     for table in &view.tables {

@@ -165,11 +165,13 @@ impl Compiler<'_> {
         let (word, pattern) = match (self.dialect(), op) {
             (Dialect::Sqlite, Operator::Like) => ("GLOB", glob(pattern)),
             (Dialect::Sqlite, _) => ("LIKE", pattern.to_owned()),
-            (Dialect::DuckDb | Dialect::Spark, Operator::Like) => ("LIKE", pattern.to_owned()),
-            (Dialect::DuckDb | Dialect::Spark, _) => ("ILIKE", pattern.to_owned()),
+            (Dialect::DuckDb | Dialect::Spark | Dialect::Postgres, Operator::Like) => ("LIKE", pattern.to_owned()),
+            (Dialect::DuckDb | Dialect::Spark | Dialect::Postgres, _) => ("ILIKE", pattern.to_owned()),
         };
         let bound = self.bind(Value::Text(pattern));
-        format!("({} {word} {bound})", left.sql)
+        // A backslash escapes in Postgres without being asked to.
+        let escape = if self.dialect() == Dialect::Postgres { " ESCAPE ''" } else { "" };
+        format!("({} {word} {bound}{escape})", left.sql)
     }
 }
 

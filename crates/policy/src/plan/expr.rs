@@ -1,7 +1,7 @@
 //! Expressions of a plan, with their types.
 
 use super::compile::Compiler;
-use super::{dates, invalid, scope};
+use super::{dates, invalid, postgres, scope};
 use crate::sql::refuse::clip;
 use domain::plan::{
     Aggregate, AggregateFn, Arithmetic, ArithmeticOp, Case, CaseWhen, DateTrunc, DateUnit, Expr, Extract,
@@ -82,7 +82,11 @@ impl Compiler<'_> {
             AggregateFn::Min | AggregateFn::Max if is_ordered(kind) => typed(format!("{word}({sql})"), kind),
             AggregateFn::Sum if kind.is_numeric() => typed(format!("sum({sql})"), kind),
             AggregateFn::Avg | AggregateFn::Median if kind.is_numeric() => {
-                typed(format!("{word}({sql})"), FieldType::Number)
+                let sql = match self.dialect() {
+                    Dialect::Postgres => postgres::average(*function, &sql),
+                    Dialect::DuckDb | Dialect::Spark | Dialect::Sqlite => format!("{word}({sql})"),
+                };
+                typed(sql, FieldType::Number)
             }
             _ => {
                 let message = format!("`{word}` of a field of type `{}`", kind_word(kind));
@@ -111,7 +115,11 @@ impl Compiler<'_> {
             ArithmeticOp::Subtract => format!("({} - {})", left.sql, right.sql),
             ArithmeticOp::Multiply => format!("({} * {})", left.sql, right.sql),
             ArithmeticOp::Divide => {
-                let real = if self.dialect() == Dialect::Sqlite { "REAL" } else { "DOUBLE" };
+                let real = match self.dialect() {
+                    Dialect::DuckDb | Dialect::Spark => "DOUBLE",
+                    Dialect::Sqlite => "REAL",
+                    Dialect::Postgres => postgres::DOUBLE,
+                };
                 format!("(CAST({} AS {real}) / NULLIF({}, 0))", left.sql, right.sql)
             }
         };
@@ -129,6 +137,7 @@ impl Compiler<'_> {
         let sql = match self.dialect() {
             Dialect::DuckDb | Dialect::Spark => format!("TRY_CAST({sql} AS DOUBLE)"),
             Dialect::Sqlite => format!("CAST({sql} AS NUMERIC)"),
+            Dialect::Postgres => postgres::number(&sql, kind),
         };
         Ok(Typed { sql, kind: FieldType::Number, aggregate })
     }
@@ -143,6 +152,7 @@ impl Compiler<'_> {
         let sql = match self.dialect() {
             Dialect::DuckDb | Dialect::Spark => format!("TRY_CAST({sql} AS TIMESTAMP)"),
             Dialect::Sqlite => dates::instant(&sql),
+            Dialect::Postgres => postgres::moment(&sql, kind),
         };
         Ok(Typed { sql, kind: FieldType::Timestamp, aggregate })
     }
@@ -163,7 +173,7 @@ impl Compiler<'_> {
             }
             _ => false,
         };
-        let cast = text_there && self.dialect() == Dialect::DuckDb;
+        let cast = text_there && self.dialect() != Dialect::Sqlite;
         Ok(if cast { Typed { sql: format!("CAST({} AS TIMESTAMP)", typed.sql), ..typed } } else { typed })
     }
 

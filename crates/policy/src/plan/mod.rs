@@ -12,6 +12,7 @@ mod join;
 mod params;
 mod parse;
 mod path;
+mod postgres;
 mod scope;
 mod values;
 

@@ -73,7 +73,22 @@ fn read(list: &'static str, flavour: Flavour) -> Functions {
     functions
 }
 
+/// Forms of all flavours in Postgres, by how the lists write them; where it matters, by the number of arguments too.
+fn in_postgres() -> &'static HashMap<&'static str, &'static str> {
+    static POSTGRES: OnceLock<HashMap<&'static str, &'static str>> = OnceLock::new();
+    POSTGRES.get_or_init(|| {
+        let lines = include_str!("functions/postgres.txt").lines().filter(|line| !line.starts_with('#'));
+        lines.filter_map(|line| line.split_once(" | ")).map(|(usage, says)| (usage.trim(), says.trim())).collect()
+    })
+}
+
 impl Form {
+    /// How Postgres says it with this many arguments.
+    pub fn in_postgres(&self, count: usize) -> Option<&'static str> {
+        let exact = format!("{} of {count}", self.usage);
+        in_postgres().get(exact.as_str()).or_else(|| in_postgres().get(self.usage)).copied()
+    }
+
     fn read(line: &'static str, flavour: Flavour) -> Option<Self> {
         // `||` is an operator, and `{||}` a placeholder: columns have a space on both sides.
         let mut columns = line.split(" | ").map(str::trim);

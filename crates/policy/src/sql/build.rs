@@ -1,12 +1,14 @@
 //! Trees that we make ourselves.
 
+use super::postgres;
 use super::refuse::Walk;
 use crate::access::Readable;
 use domain::{Dialect, Fault, Kind};
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
-    Expr, GroupByExpr, Ident, LimitClause, ObjectName, ObjectNamePart, Query, Select, SelectFlavor, SelectItem,
-    SetExpr, TableAlias, TableFactor, TableWithJoins, UnaryOperator, Value, Values, WildcardAdditionalOptions,
+    Expr, GroupByExpr, Ident, LimitClause, ObjectName, ObjectNamePart, Offset, OffsetRows, Query, Select, SelectFlavor,
+    SelectItem, SetExpr, TableAlias, TableFactor, TableWithJoins, UnaryOperator, Value, Values,
+    WildcardAdditionalOptions,
 };
 
 /// The schema that engines keep a source's tables in. With it in front, no CTE can stand in for a table.
@@ -32,7 +34,7 @@ pub fn limit(n: u64) -> LimitClause {
 ///
 /// SQLite would merge this into the query around it and may then evaluate the caller's conditions
 /// on rows before it filters them, so that an error could tell of a hidden row. `LIMIT -1` (all
-/// rows) keeps it from that.
+/// rows) keeps it from that; in Postgres `OFFSET 0` does.
 pub fn readable_rows(dialect: Dialect, readable: &Readable<'_>, rows: Vec<Expr>) -> Walk<Query> {
     if readable.fields.is_empty() {
         let message = format!("`{}` has no columns that you may read", readable.name);
@@ -42,8 +44,8 @@ pub fn readable_rows(dialect: Dialect, readable: &Readable<'_>, rows: Vec<Expr>)
         .fields
         .iter()
         .map(|f| {
-            let expr = Expr::Identifier(quoted(&f.column.name));
-            if f.name == f.column.name {
+            let expr = postgres::column(dialect, f.column);
+            if f.name == f.column.name && matches!(expr, Expr::Identifier(_)) {
                 SelectItem::UnnamedExpr(expr)
             } else {
                 SelectItem::ExprWithAlias { expr, alias: quoted(f.name) }
@@ -56,16 +58,30 @@ pub fn readable_rows(dialect: Dialect, readable: &Readable<'_>, rows: Vec<Expr>)
         right: Box::new(right),
     });
     let filtered = selection.is_some();
-    let mut fenced = query(SetExpr::Select(Box::new(select(projection, physical(&readable.table.name), selection))));
-    if filtered && dialect == Dialect::Sqlite {
-        let all = Expr::UnaryOp { op: UnaryOperator::Minus, expr: Box::new(number(1)) };
-        fenced.limit_clause = Some(LimitClause::LimitOffset { limit: Some(all), offset: None, limit_by: Vec::new() });
+    let mut fenced =
+        query(SetExpr::Select(Box::new(select(projection, physical(dialect, &readable.table.name), selection))));
+    if filtered {
+        fenced.limit_clause = fence(dialect);
     }
     Ok(fenced)
 }
 
-fn physical(table: &str) -> TableFactor {
-    let parts = [SCHEMA, table].map(|part| ObjectNamePart::Identifier(quoted(part)));
+/// All rows, said in a way that the engine does not look behind.
+fn fence(dialect: Dialect) -> Option<LimitClause> {
+    let (limit, offset) = match dialect {
+        Dialect::DuckDb | Dialect::Spark => return None,
+        Dialect::Sqlite => (Some(Expr::UnaryOp { op: UnaryOperator::Minus, expr: Box::new(number(1)) }), None),
+        Dialect::Postgres => (None, Some(Offset { value: number(0), rows: OffsetRows::None })),
+    };
+    Some(LimitClause::LimitOffset { limit, offset, limit_by: Vec::new() })
+}
+
+fn physical(dialect: Dialect, table: &str) -> TableFactor {
+    let (schema, table) = match dialect {
+        Dialect::DuckDb | Dialect::Spark | Dialect::Sqlite => (SCHEMA, table),
+        Dialect::Postgres => postgres::place(table),
+    };
+    let parts = [schema, table].map(|part| ObjectNamePart::Identifier(quoted(part)));
     table_factor(ObjectName(parts.into()), None)
 }
 

@@ -1,7 +1,7 @@
-//! The two dialects as the parser should read them: its own, with what it leaves out switched on.
+//! The dialects as the parser should read them: its own, with what it leaves out switched on.
 
 use sqlparser::ast::Expr;
-use sqlparser::dialect::{Dialect, DuckDbDialect, SQLiteDialect};
+use sqlparser::dialect::{Dialect, DuckDbDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::{Parser, ParserError};
 use std::any::TypeId;
 
@@ -10,6 +10,7 @@ pub fn of(dialect: domain::Dialect) -> &'static dyn Dialect {
     match dialect {
         domain::Dialect::DuckDb | domain::Dialect::Spark => &DuckDb,
         domain::Dialect::Sqlite => &Sqlite,
+        domain::Dialect::Postgres => &PostgreSqlDialect {},
     }
 }
 

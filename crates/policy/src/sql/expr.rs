@@ -1,6 +1,7 @@
 //! Expressions. Every kind that is not named here, or in `forms`, is refused.
 
 use super::literal::{identifier, in_expression, plain};
+use super::postgres;
 use super::refuse::{Walk, at_node, clip, ensure, refuse, syntax_not_allowed};
 use super::walk::{Origin, Walker};
 use domain::Dialect;
@@ -22,6 +23,7 @@ impl Walker<'_> {
         match expr {
             Expr::Identifier(ident) => {
                 identifier(ident)?;
+                postgres::no_keyword(self.dialect, ident)?;
                 self.personal.named(ident);
                 self.scopes.column(ident)
             }
@@ -125,14 +127,17 @@ impl Walker<'_> {
     pub(super) fn binary_operator(&self, op: &BinaryOperator) -> Walk {
         use BinaryOperator as B;
         let duckdb = self.dialect == Dialect::DuckDb;
+        let postgres = self.dialect == Dialect::Postgres;
         let allowed = match op {
             B::Plus | B::Minus | B::Multiply | B::Divide | B::Modulo | B::StringConcat => true,
             B::Gt | B::Lt | B::GtEq | B::LtEq | B::Eq | B::NotEq | B::And | B::Or => true,
             B::BitwiseOr | B::BitwiseAnd | B::PGBitwiseShiftLeft | B::PGBitwiseShiftRight => true,
             B::Arrow | B::LongArrow => true,
-            B::DuckIntegerDivide | B::PGExp | B::BitwiseXor | B::PGOverlap | B::AtArrow | B::ArrowAt => duckdb,
-            B::PGRegexMatch | B::PGRegexNotMatch | B::PGLikeMatch | B::PGNotLikeMatch => duckdb,
-            B::PGILikeMatch | B::PGNotILikeMatch | B::PGStartsWith => duckdb,
+            B::DuckIntegerDivide => duckdb,
+            B::PGExp | B::BitwiseXor | B::PGOverlap | B::AtArrow | B::ArrowAt => duckdb || postgres,
+            B::PGRegexMatch | B::PGRegexNotMatch | B::PGLikeMatch | B::PGNotLikeMatch => duckdb || postgres,
+            B::PGILikeMatch | B::PGNotILikeMatch | B::PGStartsWith => duckdb || postgres,
+            B::PGRegexIMatch | B::PGRegexNotIMatch | B::HashArrow | B::HashLongArrow | B::PGBitwiseXor => postgres,
             B::Glob | B::Regexp => true,
             _ => false,
         };

@@ -30,9 +30,11 @@ type Allowed = HashMap<&'static str, Rule>;
 fn allowed(dialect: Dialect) -> &'static Allowed {
     static DUCKDB: OnceLock<Allowed> = OnceLock::new();
     static SQLITE: OnceLock<Allowed> = OnceLock::new();
+    static POSTGRES: OnceLock<Allowed> = OnceLock::new();
     match dialect {
         Dialect::DuckDb | Dialect::Spark => DUCKDB.get_or_init(|| read(include_str!("functions/duckdb.txt"))),
         Dialect::Sqlite => SQLITE.get_or_init(|| read(include_str!("functions/sqlite.txt"))),
+        Dialect::Postgres => POSTGRES.get_or_init(|| read(include_str!("functions/postgres.txt"))),
     }
 }
 
@@ -70,11 +72,20 @@ impl TableFunction {
         match (dialect, ident.value.to_lowercase().as_str()) {
             (Dialect::DuckDb, "generate_series" | "range") => Ok(Self::Series),
             (Dialect::DuckDb, "unnest") => Ok(Self::Unnest),
-            (_, "json_each" | "json_tree") => Ok(Self::JsonRows),
+            (Dialect::Postgres, "generate_series") => Ok(Self::Series),
+            (Dialect::Postgres, "unnest") => Ok(Self::Unnest),
+            (
+                Dialect::Postgres,
+                "json_array_elements" | "json_array_elements_text" | "json_each" | "json_each_text",
+            )
+            | (Dialect::Postgres, "jsonb_array_elements" | "jsonb_array_elements_text")
+            | (Dialect::Postgres, "jsonb_each" | "jsonb_each_text")
+            | (Dialect::DuckDb | Dialect::Sqlite, "json_each" | "json_tree") => Ok(Self::JsonRows),
             (_, other) => {
                 let allowed = match dialect {
                     Dialect::DuckDb | Dialect::Spark => "generate_series, range, unnest, json_each and json_tree",
                     Dialect::Sqlite => "json_each and json_tree",
+                    Dialect::Postgres => "generate_series, unnest, jsonb_array_elements and jsonb_each",
                 };
                 let message = format!("the table function `{}` is not allowed", clip(other));
                 let hint = format!("read tables of the schema; in FROM only {allowed} may be called");

@@ -14,6 +14,7 @@ mod limit;
 mod literal;
 pub mod parse;
 mod personal;
+pub mod postgres;
 mod query;
 pub mod refuse;
 pub mod render;

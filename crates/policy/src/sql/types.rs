@@ -20,6 +20,7 @@ pub fn plain(dialect: Dialect, data_type: &DataType) -> Walk {
 fn is_plain(dialect: Dialect, data_type: &DataType) -> bool {
     use DataType as T;
     let duckdb = dialect == Dialect::DuckDb;
+    let postgres = dialect == Dialect::Postgres;
     match data_type {
         T::Character(_) | T::Char(_) | T::CharacterVarying(_) | T::CharVarying(_) | T::Varchar(_) | T::Nvarchar(_) => {
             true
@@ -33,7 +34,8 @@ fn is_plain(dialect: Dialect, data_type: &DataType) -> bool {
         T::Int16 | T::Int32 | T::Int64 | T::Int128 => duckdb,
         T::Bool | T::Boolean | T::Date | T::Time(..) | T::Datetime(_) | T::Timestamp(..) => true,
         T::Uuid | T::JSON | T::Interval { .. } => true,
-        T::Array(ArrayElemTypeDef::SquareBracket(inner, _)) => duckdb && is_plain(dialect, inner),
+        T::JSONB => postgres,
+        T::Array(ArrayElemTypeDef::SquareBracket(inner, _)) => (duckdb || postgres) && is_plain(dialect, inner),
         T::Struct(fields, StructBracketKind::Parentheses) => {
             duckdb
                 && fields.iter().all(|StructField { field_name, field_type, options }| {
@@ -69,5 +71,6 @@ fn is_custom(dialect: Dialect, name: &str) -> bool {
     match dialect {
         Dialect::DuckDb | Dialect::Spark => duckdb.iter().any(|known| known.eq_ignore_ascii_case(name)),
         Dialect::Sqlite => false,
+        Dialect::Postgres => name.eq_ignore_ascii_case("timestamptz"),
     }
 }

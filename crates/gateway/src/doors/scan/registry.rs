@@ -24,15 +24,16 @@ impl<'h> Entry<'h> {
         self.policy.contract(&self.table.name)
     }
 
-    /// `files` or `sqlite`: what the source is.
+    /// What the source is, in a word.
     pub fn source_type(&self) -> &'static str {
         match self.dataset.source.kind {
             SourceKind::Files(_) => "files",
             SourceKind::Sqlite(_) => "sqlite",
+            SourceKind::Postgres(_) => "postgres",
         }
     }
 
-    /// What predicates are written in. Those for SQLite are translated.
+    /// What predicates are written in. Those for other engines are translated.
     pub fn flavour(&self) -> Flavour {
         Flavour::DuckDb
     }

@@ -49,11 +49,13 @@ const RESTLESS: [&str; 8] =
     ["current_", "now(", "today(", "localtime", "random", "uuid(", "gen_random", "transaction_timestamp"];
 
 impl Key {
-    /// None for a statement whose answer changes by itself. A word within a text counts as well: it is not kept then.
+    /// None for a statement whose answer changes by itself, or by who asks. A word within a text counts as well: it is not
+    /// kept then.
     pub fn of(approved: &Approved, data_version: String, form: Form, rows: u64, bytes: u64) -> Option<Self> {
         let sql = approved.sql().to_ascii_lowercase();
         let restless = RESTLESS.iter().any(|word| sql.contains(word)) || form == Form::Estimate;
-        (!restless).then(|| Self { statement: approved.fingerprint(), data_version, form, rows, bytes })
+        let kept = !restless && !approved.dialect().varies_by_caller();
+        kept.then(|| Self { statement: approved.fingerprint(), data_version, form, rows, bytes })
     }
 }
 

@@ -15,6 +15,7 @@ impl Writer {
         let whole = |format: &str| format!("CAST(strftime('{format}', {text}) AS INTEGER)");
         let atom = |text: String| Ok((Level::Atom, text));
         match (self.target, self.flavour, part) {
+            (Target::Postgres, ..) => atom(self.postgres_extract(part, &text)?),
             (Target::BigQuery, ..) => atom(format!("EXTRACT({} FROM {text})", self.word(part)?)),
             (Target::Sqlite, Flavour::BigQuery, Part::DayOfWeek) => {
                 Ok((Level::Operator, format!("{} + 1", whole("%w"))))
@@ -47,6 +48,7 @@ impl Writer {
         let text = self.at(Level::Atom, of)?;
         let cut = match (self.target, part) {
             (Target::BigQuery, _) => return Ok(format!("DATE_TRUNC({text}, {})", self.word(part)?)),
+            (Target::Postgres, _) => return self.postgres_trunc(part, &text),
             (Target::Sqlite, _) => {
                 let cut = trunc(Dialect::Sqlite, sqlite_unit(part).ok_or_else(|| self.cannot(part))?, &text);
                 return Ok(if kind == Kind::Moment { instant(&cut) } else { cut });
@@ -61,6 +63,7 @@ impl Writer {
     pub(super) fn diff(&self, part: Part, from: &Node, to: &Node) -> Result<(Level, String), Fault> {
         let (from, to) = (self.at(Level::Atom, from)?, self.at(Level::Atom, to)?);
         let text = match (self.target, part) {
+            (Target::Postgres, _) => return Ok((Level::Operator, self.postgres_diff(part, &from, &to)?)),
             (Target::BigQuery, _) => format!("DATE_DIFF({to}, {from}, {})", self.word(part)?),
             // Weeks from Sunday are those from Monday of a day later.
             (Target::DuckDb, Part::Week) => {
@@ -85,6 +88,9 @@ impl Writer {
     pub(super) fn interval(&self, count: &Node, part: Part) -> Written {
         if self.target == Target::Sqlite {
             return Err(no_translation("INTERVAL", self.target.name()));
+        }
+        if self.target == Target::Postgres {
+            return self.postgres_interval(count, part);
         }
         let word = self.unit(part)?;
         Ok(match count {
@@ -159,7 +165,7 @@ impl Writer {
     }
 
     /// The part as the target calls it.
-    fn word(&self, part: Part) -> Result<&'static str, Fault> {
+    pub(super) fn word(&self, part: Part) -> Result<&'static str, Fault> {
         let word = match self.target {
             Target::BigQuery => part.word(Flavour::BigQuery),
             _ if part == Part::WeekFrom(MONDAYS) => Some("week"),
@@ -174,7 +180,7 @@ impl Writer {
         if week { Ok("WEEK".to_owned()) } else { self.word(part).map(str::to_ascii_uppercase) }
     }
 
-    fn cannot(&self, part: Part) -> Fault {
+    pub(super) fn cannot(&self, part: Part) -> Fault {
         let word = part.word(self.flavour).unwrap_or("this part");
         no_translation(word, self.target.name())
     }

@@ -32,7 +32,10 @@ impl Writer {
                     let number = if *index < 0 { *index } else { index + 1 };
                     text.push_str(&format!("[{number}]"));
                 }
-                (Target::Sqlite, _) => return Err(no_translation(&path.column, self.target.name())),
+                (Target::Postgres, Step::Element { index, .. }) if *index >= 0 => {
+                    text.push_str(&format!("[{}]", index + 1));
+                }
+                (Target::Sqlite | Target::Postgres, _) => return Err(no_translation(&path.column, self.target.name())),
             }
         }
         Ok(text)
@@ -41,7 +44,7 @@ impl Writer {
     pub fn quoted(&self, name: &str) -> String {
         match self.target {
             Target::BigQuery => format!("`{name}`"),
-            Target::DuckDb | Target::Sqlite => format!("\"{name}\""),
+            Target::DuckDb | Target::Sqlite | Target::Postgres => format!("\"{name}\""),
         }
     }
 
@@ -78,7 +81,7 @@ impl Writer {
             (_, Type::Date) => "DATE",
             (_, Type::Time) => "TIME",
             (Target::BigQuery, Type::Datetime) => "DATETIME",
-            (Target::DuckDb, Type::Timestamp) if self.flavour == Flavour::DuckDb => "TIMESTAMPTZ",
+            (Target::DuckDb | Target::Postgres, Type::Timestamp) if self.flavour == Flavour::DuckDb => "TIMESTAMPTZ",
             (_, _) => "TIMESTAMP",
         };
         Ok(format!("{word} {}", self.text(text)))
@@ -88,6 +91,9 @@ impl Writer {
         let text = self.write(of)?;
         if self.target == Target::Sqlite {
             return self.sqlite_cast(&text, to, safe);
+        }
+        if self.target == Target::Postgres {
+            return self.postgres_cast(&text, to, safe);
         }
         let cast = match (safe, self.target) {
             (false, _) => "CAST",
@@ -156,11 +162,16 @@ impl Writer {
             let glob = format!("{text} GLOB {}", self.text(&as_glob(pattern, escape.or(backslash))));
             return Ok(if negated { (Level::Not, format!("NOT ({glob})")) } else { (Level::Comparison, glob) });
         }
-        let word = if any_case && self.target == Target::DuckDb { "ILIKE" } else { "LIKE" };
+        let word = if any_case && matches!(self.target, Target::DuckDb | Target::Postgres) { "ILIKE" } else { "LIKE" };
         // A backslash escapes in BigQuery without being asked to.
         let plain = matches!(pattern, Node::Text(text) if !text.contains('\\'));
         let backslash = (self.flavour == Flavour::BigQuery && self.target == Target::DuckDb && !plain).then_some('\\');
-        let escape = escape.or(backslash).map_or(String::new(), |c| format!(" ESCAPE '{c}'"));
+        let escape = match escape.or(backslash) {
+            Some(c) => format!(" ESCAPE '{c}'"),
+            // A backslash escapes there without being asked to.
+            None if self.target == Target::Postgres && !plain => " ESCAPE ''".to_owned(),
+            None => String::new(),
+        };
         let pattern = self.at(Level::Operator, pattern)?;
         Ok((Level::Comparison, format!("{text}{not} {word} {pattern}{escape}")))
     }

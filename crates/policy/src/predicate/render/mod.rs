@@ -4,6 +4,7 @@
 
 mod dates;
 mod leaf;
+mod postgres;
 mod template;
 
 use super::kind::Kind;
@@ -18,6 +19,7 @@ pub enum Target {
     BigQuery,
     DuckDb,
     Sqlite,
+    Postgres,
 }
 
 impl Target {
@@ -25,6 +27,7 @@ impl Target {
         match dialect {
             Dialect::DuckDb | Dialect::Spark => Self::DuckDb,
             Dialect::Sqlite => Self::Sqlite,
+            Dialect::Postgres => Self::Postgres,
         }
     }
 
@@ -40,6 +43,7 @@ impl Target {
             Self::BigQuery => "BigQuery",
             Self::DuckDb => "DuckDB",
             Self::Sqlite => "SQLite",
+            Self::Postgres => "Postgres",
         }
     }
 }
@@ -165,6 +169,7 @@ impl Writer {
         Ok(match (self.target, op) {
             // Whole numbers would be divided without the rest there.
             (Target::Sqlite, Arithmetic::Divide) => format!("CAST({left} AS REAL) / {right}"),
+            (Target::Postgres, Arithmetic::Divide | Arithmetic::Modulo) => postgres::divided(&left, op, &right),
             _ => format!("{left} {symbol} {right}"),
         })
     }

@@ -14,6 +14,7 @@ impl Writer {
             }
             (Flavour::BigQuery, Target::DuckDb) => form.duckdb,
             (_, Target::Sqlite) => form.sqlite,
+            (_, Target::Postgres) => form.in_postgres(args.len()),
         };
         let template = template.ok_or_else(|| no_translation(form.usage, self.target.name()))?;
         let level = if is_atom(template) { Level::Atom } else { Level::Or };
@@ -85,6 +86,9 @@ impl Writer {
     /// A constant format of dates in the elements of the target.
     fn format(&self, format: &Node) -> Written {
         let Node::Text(format) = format else { return Err(no_translation("this format", self.target.name())) };
+        if self.target == Target::Postgres {
+            return self.postgres_format(format);
+        }
         let long = SHORT.iter().fold(format.replace("%%", "%\0"), |text, (short, long)| text.replace(short, long));
         let long = long.replace("%\0", "%%");
         let mut characters = long.chars();

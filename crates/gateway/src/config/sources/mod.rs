@@ -1,4 +1,9 @@
 //! `[sources.NAME]`: data that is not in the datasets' registry.
+//!
+//! A kind of source that needs more than a path has a file of its own here.
+
+mod postgres;
+mod secret;
 
 use super::error::Problems;
 use super::file::{File, unknown};
@@ -19,21 +24,71 @@ pub struct SourceConfig {
     pub prompts: Vec<String>,
 }
 
-/// The keys of a source, their meaning, and for which kind they are.
-pub const KEYS: &[(&str, &str)] = &[
-    ("kind", "`sqlite` or `files`. Required."),
-    ("path", "The database file. For `sqlite`, required."),
-    ("tables", "Each table's CSV, Parquet or JSON file, as in `{orders = \"orders.parquet\"}`. For `files`, required."),
-    ("name", "Its name for people. Default: the name of its section."),
-    ("description", "What it holds, in a sentence."),
-    ("prompts", "Questions to suggest, a list."),
+/// A key of a source.
+pub struct Key {
+    pub name: &'static str,
+    /// The kinds that have it; none means all.
+    kinds: &'static [&'static str],
+    pub meaning: &'static str,
+}
+
+const fn key(name: &'static str, kinds: &'static [&'static str], meaning: &'static str) -> Key {
+    Key { name, kinds, meaning }
+}
+
+const KINDS: &str = "`sqlite`, `files` or `postgres`";
+
+/// The keys of all sources.
+pub const KEYS: &[Key] = &[
+    key("kind", &[], "`sqlite`, `files` or `postgres`. Required."),
+    key("path", &["sqlite"], "The database file. For `sqlite`, required."),
+    key(
+        "tables",
+        &["files"],
+        "Each table's CSV, Parquet or JSON file, as in `{orders = \"orders.parquet\"}`. For `files`, required.",
+    ),
+    key(
+        "url_env",
+        &["postgres"],
+        "The variable that holds the address, as in `postgres://user:password@host:5432/database`. For `postgres`, this or `url_file` is required.",
+    ),
+    key("url_file", &["postgres"], "The file that holds the address instead."),
+    key(
+        "sslmode",
+        &["postgres"],
+        "`verify-full` (default): TLS, and the server's certificate is verified. `disable`: for this machine and its sockets only.",
+    ),
+    key(
+        "ca",
+        &["postgres"],
+        "PEM file of the authority that the server's certificate comes from. Default: the authorities of this machine.",
+    ),
+    key(
+        "schemas",
+        &["postgres"],
+        "Schemas whose tables are shown. Default: `[\"public\"]`. Tables of other schemas are called `schema.table`.",
+    ),
+    key(
+        "roles",
+        &["postgres"],
+        "The database role that each role here takes for its statements, as in `{analyst = \"gatehouse_analyst\"}`; a role that is not named may not read. Default: nobody takes another role than the user that signs in.",
+    ),
+    key("connections", &["postgres"], "Connections at a time, 1 to 100. Default: 8."),
+    key("name", &[], "Its name for people. Default: the name of its section."),
+    key("description", &[], "What it holds, in a sentence."),
+    key("prompts", &[], "Questions to suggest, a list."),
 ];
 
 /// All sources of the file that can be made out; what is wrong with the others is in `problems`.
-pub fn read(file: &File, data: &Path, problems: &mut Problems) -> Vec<SourceConfig> {
+pub fn read(
+    file: &File,
+    data: &Path,
+    env: &dyn Fn(&str) -> Option<String>,
+    problems: &mut Problems,
+) -> Vec<SourceConfig> {
     let mut sources = Vec::new();
     for (id, value) in &file.sources {
-        let mut section = Section { id, file, data, problems };
+        let mut section = Section { id, file, data, env, problems };
         match value {
             Value::Table(table) => sources.extend(section.source(table)),
             _ => section.problem("", format!("must be a table, as in `[sources.{id}]`")),
@@ -46,6 +101,7 @@ struct Section<'a> {
     id: &'a str,
     file: &'a File,
     data: &'a Path,
+    env: &'a dyn Fn(&str) -> Option<String>,
     problems: &'a mut Problems,
 }
 
@@ -54,8 +110,8 @@ impl Section<'_> {
         if !is_id(self.id) {
             self.problem("", "a source's name has lowercase letters, digits, `_` and `-`, at most 64".to_owned());
         }
-        for key in table.keys().filter(|key| KEYS.iter().all(|(known, _)| known != key)) {
-            self.problem(key, unknown(key, KEYS.iter().map(|(known, _)| *known)));
+        for key in table.keys().filter(|key| KEYS.iter().all(|known| known.name != *key)) {
+            self.problem(key, unknown(key, KEYS.iter().map(|known| known.name)));
         }
         let text = |given: &Given| given.words().map(str::to_owned);
         let name = self.read(table, "name", text);
@@ -72,23 +128,23 @@ impl Section<'_> {
 
     fn kind(&mut self, table: &Table) -> Option<SourceKind> {
         let Some(kind) = table.get("kind") else {
-            self.problem("kind", "missing: say `sqlite` or `files`".to_owned());
+            self.problem("kind", format!("missing: say {KINDS}"));
             return None;
         };
+        self.refuse_others(table, kind.as_str().unwrap_or_default());
         match kind.as_str() {
             Some("sqlite") => {
-                self.refuse(table, "tables", "files");
                 self.require(table, "path");
                 let data = self.data;
                 self.read(table, "path", |given| given.path(data)).map(SourceKind::Sqlite)
             }
             Some("files") => {
-                self.refuse(table, "path", "sqlite");
                 self.require(table, "tables");
                 self.tables(table.get("tables")?).map(SourceKind::Files)
             }
+            Some("postgres") => self.postgres(table).map(Box::new).map(SourceKind::Postgres),
             _ => {
-                self.problem("kind", format!("`{}` is not a kind of source: use `sqlite` or `files`", bare(kind)));
+                self.problem("kind", format!("`{}` is not a kind of source: use {KINDS}", bare(kind)));
                 None
             }
         }
@@ -120,9 +176,17 @@ impl Section<'_> {
         }
     }
 
-    fn refuse(&mut self, table: &Table, key: &str, kind: &str) {
-        if table.contains_key(key) {
-            self.problem(key, format!("belongs to sources of kind `{kind}`"));
+    /// Keys that belong to sources of another kind.
+    fn refuse_others(&mut self, table: &Table, kind: &str) {
+        let all: Vec<&str> = KEYS.iter().flat_map(|key| key.kinds).copied().collect();
+        if !all.contains(&kind) {
+            return;
+        }
+        for key in KEYS.iter().filter(|key| !key.kinds.is_empty() && !key.kinds.contains(&kind)) {
+            if table.contains_key(key.name) {
+                let kinds: Vec<String> = key.kinds.iter().map(|kind| format!("`{kind}`")).collect();
+                self.problem(key.name, format!("belongs to sources of kind {}", kinds.join(" and ")));
+            }
         }
     }
 

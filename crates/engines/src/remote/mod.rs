@@ -1,0 +1,78 @@
+//! Engines on other machines.
+//!
+//! They are not jailed: what keeps them in their place is that they are only ever given what policy has approved, over an
+//! address that configuration names, as a user who may do no more than read. Their rows are written by the same writers
+//! as those of the workers.
+//!
+//! A new kind of engine is a module beside [`crate::postgres`] and a variant of [`Remote`]: it makes [`Pieces`].
+
+mod encode;
+mod pieces;
+
+pub(crate) use encode::encode;
+pub(crate) use pieces::{Outbox, Pieces};
+
+use crate::postgres::Postgres;
+use crate::protocol::Query;
+use crate::source::{Source, SourceKind};
+use domain::{Fault, SourceSchema};
+use policy::Approved;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// One engine on another machine.
+#[derive(Clone)]
+pub(crate) enum Remote {
+    Postgres(Arc<Postgres>),
+}
+
+impl Remote {
+    fn open(source: &Source, queue: Duration) -> Option<Result<Self, Fault>> {
+        match &source.kind {
+            SourceKind::Files(_) | SourceKind::Sqlite(_) => None,
+            SourceKind::Postgres(settings) => {
+                Some(Postgres::open(&source.name, settings, queue).map(Arc::new).map(Self::Postgres))
+            }
+        }
+    }
+
+    /// Begins a statement. Dropping the pieces cancels it there.
+    pub async fn begin(&self, approved: &Approved, query: Query) -> Result<Pieces, Fault> {
+        match self {
+            Self::Postgres(postgres) => postgres.begin(approved, query).await,
+        }
+    }
+
+    pub async fn describe(&self) -> Result<SourceSchema, Fault> {
+        match self {
+            Self::Postgres(postgres) => postgres.describe().await,
+        }
+    }
+
+    /// Proves that what runs there cannot write.
+    pub async fn prove_read_only(&self) -> Result<(), Fault> {
+        match self {
+            Self::Postgres(postgres) => postgres.prove_read_only().await,
+        }
+    }
+}
+
+/// The engines in use, each opened with its first statement.
+#[derive(Default)]
+pub(crate) struct Remotes {
+    open: Mutex<Vec<(Source, Remote)>>,
+}
+
+impl Remotes {
+    /// The engine of a source; none where workers read it.
+    pub fn of(&self, source: &Source, queue: Duration) -> Result<Option<Remote>, Fault> {
+        // What the lock guards is only ever added to.
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, remote)) = open.iter().find(|(known, _)| known == source) {
+            return Ok(Some(remote.clone()));
+        }
+        let Some(remote) = Remote::open(source, queue).transpose()? else { return Ok(None) };
+        open.push((source.clone(), remote.clone()));
+        Ok(Some(remote))
+    }
+}
