@@ -126,7 +126,8 @@ impl Words<'_> {
             "week" | "weekofyear" => "weekofyear({1})",
             "day" => "dayofmonth({1})",
             "dow" | "dayofweek" | "weekday" => "(dayofweek({1}) - 1)",
-            "isodow" => "(weekday({1}) + 1)",
+            // Not by weekday(): Sail takes a Sunday for -1.
+            "isodow" => "((dayofweek({1}) + 5) % 7 + 1)",
             "doy" | "dayofyear" => "dayofyear({1})",
             "hour" => "hour({1})",
             "minute" => "minute({1})",
