@@ -123,8 +123,14 @@ impl Worker {
                 tables.iter().map(|t| Some((t.table.clone(), self.jailed.inside(&t.path)?))).collect::<Option<_>>()?,
             ),
             SourceKind::Sqlite(path) => OpenEngine::Sqlite(self.jailed.inside(path)?),
+            SourceKind::Joined { local, parts } => {
+                let tables = local.iter().chain(parts);
+                OpenEngine::Files(
+                    tables.map(|t| Some((t.table.clone(), self.jailed.inside(&t.path)?))).collect::<Option<_>>()?,
+                )
+            }
             // No worker reads it.
-            SourceKind::Postgres(_) => return None,
+            SourceKind::Postgres(_) | SourceKind::Flight(_) => return None,
         })
     }
 

@@ -7,6 +7,7 @@
 
 mod client;
 mod fault;
+mod flight;
 pub mod json;
 mod pool;
 mod postgres;
@@ -19,5 +20,5 @@ pub mod worker;
 pub use client::run_worker;
 pub use pool::{Engines, Executed, Scanning, Settings};
 pub use protocol::{Estimate, Form};
-pub use source::{Dsn, FileTable, PostgresSource, Source, SourceKind, Tls};
+pub use source::{Dsn, FileTable, FlightSource, PostgresSource, Source, SourceKind, Tls};
 pub use stream::{Caps, Next, Streaming, Total};

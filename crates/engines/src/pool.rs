@@ -82,6 +82,8 @@ pub(crate) struct Key {
 pub(crate) enum Profile {
     Usual,
     Scan,
+    /// As for a scan, for one statement: what it reads besides the source is one caller's.
+    Joined,
 }
 
 /// A result, and what it took.
@@ -218,7 +220,7 @@ impl Engines {
     async fn turn(&self, profile: Profile) -> Result<OwnedSemaphorePermit, Fault> {
         let turns = match profile {
             Profile::Usual => self.shared.turns.clone(),
-            Profile::Scan => self.shared.scan_turns.clone(),
+            Profile::Scan | Profile::Joined => self.shared.scan_turns.clone(),
         };
         match tokio::time::timeout(self.shared.settings.queue, turns.acquire_owned()).await {
             Ok(Ok(turn)) => Ok(turn),
@@ -243,7 +245,9 @@ impl Engines {
         let settings = &self.shared.settings;
         let room = match profile {
             Profile::Usual => Room { jail: settings.jail, threads: 1 },
-            Profile::Scan => Room { jail: settings.scan.jail, threads: threads(settings.scan.jail.cpus) },
+            Profile::Scan | Profile::Joined => {
+                Room { jail: settings.scan.jail, threads: threads(settings.scan.jail.cpus) }
+            }
         };
         Worker::start(self.shared.sandbox.clone(), source, room, unhurried).await
     }
@@ -259,7 +263,7 @@ impl Engines {
         let settings = &self.shared.settings;
         let Some(worker) = worker.0.take() else { return };
         let spent = worker.served >= settings.worker_max_statements || worker.born.elapsed() >= settings.worker_max_age;
-        if spent || settings.strict && worker.served > 0 {
+        if spent || key.profile == Profile::Joined || settings.strict && worker.served > 0 {
             return bury(worker);
         }
         let mut idle = lock(&self.shared.idle);
@@ -304,6 +308,9 @@ impl<T: Send + 'static> Work<T> {
 impl<T: Send + 'static> Drop for Work<T> {
     fn drop(&mut self) {
         let (Some(held), Ok(runtime)) = (self.held.take(), tokio::runtime::Handle::try_current()) else { return };
+        if self.key.profile == Profile::Joined {
+            return;
+        }
         let (engines, key, source) = (self.engines.clone(), self.key.clone(), self.source.clone());
         runtime.spawn(async move {
             if let Ok(worker) = engines.start(&source, key.profile, true).await {

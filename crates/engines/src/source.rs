@@ -21,6 +21,28 @@ pub enum SourceKind {
     Files(Vec<FileTable>),
     Sqlite(PathBuf),
     Postgres(Box<PostgresSource>),
+    /// An engine that works on many machines, reached by Arrow Flight SQL.
+    Flight(Box<FlightSource>),
+    /// Files, and results that one caller was given, for one statement.
+    Joined {
+        local: Vec<FileTable>,
+        parts: Vec<FileTable>,
+    },
+}
+
+/// An engine behind Arrow Flight SQL, and how it is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlightSource {
+    /// `http://host:port`, or `https://` where its certificate is verified.
+    pub url: String,
+    /// Sent with every call.
+    pub token: Option<Dsn>,
+    /// PEM file of the authority that its certificate comes from; without it, the authorities of this machine.
+    pub ca: Option<PathBuf>,
+    /// The databases whose tables are shown. Those of `default` are called by their plain names.
+    pub databases: Vec<String>,
+    /// Statements at a time; others wait.
+    pub connections: usize,
 }
 
 /// A Postgres database, and how it is reached.
@@ -91,15 +113,16 @@ impl Source {
         match &self.kind {
             SourceKind::Files(tables) => tables.iter().map(|t| t.path.as_path()).collect(),
             SourceKind::Sqlite(path) => vec![path],
-            SourceKind::Postgres(_) => Vec::new(),
+            SourceKind::Joined { local, parts } => local.iter().chain(parts).map(|t| t.path.as_path()).collect(),
+            SourceKind::Postgres(_) | SourceKind::Flight(_) => Vec::new(),
         }
     }
 
     /// Whether it is on another machine, and no worker reads it.
     pub fn is_remote(&self) -> bool {
         match self.kind {
-            SourceKind::Files(_) | SourceKind::Sqlite(_) => false,
-            SourceKind::Postgres(_) => true,
+            SourceKind::Files(_) | SourceKind::Sqlite(_) | SourceKind::Joined { .. } => false,
+            SourceKind::Postgres(_) | SourceKind::Flight(_) => true,
         }
     }
 

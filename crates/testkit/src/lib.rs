@@ -8,6 +8,7 @@ mod leftovers;
 mod messages;
 mod postgres;
 mod python;
+mod sail;
 mod server;
 mod tally;
 
@@ -16,6 +17,7 @@ pub use disk::Disk;
 pub use leftovers::{directories_of, end, workers_of};
 pub use messages::{Messages, Recorded, Said};
 pub use postgres::{Postgres, PostgresBuilder};
-pub use python::python;
+pub use python::{environment, python};
+pub use sail::{Mode, Sail};
 pub use server::{Server, ServerBuilder};
 pub use tally::tally;

@@ -31,9 +31,12 @@ impl Shown {
             SourceKind::Sqlite(_) => "sqlite",
             SourceKind::Files(_) => "files",
             SourceKind::Postgres(_) => "postgres",
+            SourceKind::Flight(_) => "flight",
+            SourceKind::Joined { .. } => "joined",
         };
         let place = match &source.source.kind {
             SourceKind::Postgres(_) => "(secret)".to_owned(),
+            SourceKind::Flight(flight) => flight.url.clone(),
             _ => source.source.paths().iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "),
         };
         Self {

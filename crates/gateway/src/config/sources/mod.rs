@@ -2,6 +2,7 @@
 //!
 //! A kind of source that needs more than a path has a file of its own here.
 
+mod flight;
 mod postgres;
 mod secret;
 
@@ -36,11 +37,15 @@ const fn key(name: &'static str, kinds: &'static [&'static str], meaning: &'stat
     Key { name, kinds, meaning }
 }
 
-const KINDS: &str = "`sqlite`, `files` or `postgres`";
+const KINDS: &str = "`sqlite`, `files`, `postgres` or `flight`";
 
 /// The keys of all sources.
 pub const KEYS: &[Key] = &[
-    key("kind", &[], "`sqlite`, `files` or `postgres`. Required."),
+    key(
+        "kind",
+        &[],
+        "`sqlite`, `files`, `postgres` or `flight` (an engine on many machines, by Arrow Flight SQL, in Spark's dialect). Required.",
+    ),
     key("path", &["sqlite"], "The database file. For `sqlite`, required."),
     key(
         "tables",
@@ -59,8 +64,29 @@ pub const KEYS: &[Key] = &[
         "`verify-full` (default): TLS, and the server's certificate is verified. `disable`: for this machine and its sockets only.",
     ),
     key(
+        "url",
+        &["flight"],
+        "The engine's address, as in `https://host:port`. `http://` is for this machine only, or with `trusted_network = true`. For `flight`, required.",
+    ),
+    key(
+        "trusted_network",
+        &["flight"],
+        "`true` where everybody on the way to the engine may see and change what is said: for engines that speak no TLS, on a network of their own. Default: `false`.",
+    ),
+    key(
+        "token_env",
+        &["flight"],
+        "The variable that holds the token that is sent to the engine. Default: none is sent.",
+    ),
+    key("token_file", &["flight"], "The file that holds it instead."),
+    key(
+        "databases",
+        &["flight"],
+        "Databases whose tables are shown. Default: `[\"default\"]`. Tables of other databases are called `database.table`.",
+    ),
+    key(
         "ca",
-        &["postgres"],
+        &["postgres", "flight"],
         "PEM file of the authority that the server's certificate comes from. Default: the authorities of this machine.",
     ),
     key(
@@ -73,7 +99,7 @@ pub const KEYS: &[Key] = &[
         &["postgres"],
         "The database role that each role here takes for its statements, as in `{analyst = \"gatehouse_analyst\"}`; a role that is not named may not read. Default: nobody takes another role than the user that signs in.",
     ),
-    key("connections", &["postgres"], "Connections at a time, 1 to 100. Default: 8."),
+    key("connections", &["postgres", "flight"], "Connections, or statements, at a time, 1 to 100. Default: 8."),
     key("name", &[], "Its name for people. Default: the name of its section."),
     key("description", &[], "What it holds, in a sentence."),
     key("prompts", &[], "Questions to suggest, a list."),
@@ -143,6 +169,7 @@ impl Section<'_> {
                 self.tables(table.get("tables")?).map(SourceKind::Files)
             }
             Some("postgres") => self.postgres(table).map(Box::new).map(SourceKind::Postgres),
+            Some("flight") => self.flight(table).map(Box::new).map(SourceKind::Flight),
             _ => {
                 self.problem("kind", format!("`{}` is not a kind of source: use {KINDS}", bare(kind)));
                 None
