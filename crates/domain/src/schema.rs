@@ -97,6 +97,10 @@ pub struct Table {
     pub row_count: Option<u64>,
     /// True when policy shows this caller only some of the rows.
     pub filtered: bool,
+    /// A result that this very caller was given before, to be joined: no contract covers it, and they may read all of it.
+    /// Only the house says so: no engine and nothing that is read from anywhere can.
+    #[serde(skip)]
+    pub given: bool,
 }
 
 impl Table {

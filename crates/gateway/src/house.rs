@@ -76,6 +76,8 @@ impl House {
         let ledger = Ledger::open(&config.ledger.path, &config.data.join("keys")).map_err(|e| e.to_string())?;
         let datasets = Datasets::load(&config).map_err(CannotOpen)?;
         let engines = Engines::new(open_sandbox(&config)?, config.engines.clone());
+        // What a crash left behind of statements over several sources.
+        drop(std::fs::remove_dir_all(config.data.join(crate::doors::scan::hybrid::DIRECTORY)));
         Self::of(config, ledger, engines, datasets)
     }
 

@@ -12,15 +12,15 @@
 
 use crate::active::{Event, Stage, Watch};
 use crate::aside::aside;
-use crate::datasets::Dataset;
 use crate::house::House;
 use crate::planning::{MOST_VALUES, Mind, Planned};
 use crate::turns::Turn;
 use crate::{answer, nothing, rows};
 use domain::{
-    Ask, Caller, Clarification, Door, Fault, Limits, Outcome, Proposal, Purpose, Rows, Run, Status, Timings, Wish,
+    Ask, Caller, Clarification, Door, Fault, Limits, Outcome, Proposal, Purpose, Rows, Run, SourceSchema, Status,
+    Timings, Wish,
 };
-use engines::Executed;
+use engines::{Executed, Source};
 use futures_util::FutureExt;
 use jiff::Timestamp;
 use policy::Approved;
@@ -186,6 +186,17 @@ impl House {
     pub(crate) async fn check(&self, caller: &Caller, proposal: &Proposal, run: &mut Run) -> Result<Approved, Fault> {
         let (dataset, _) = self.dataset(caller, proposal.source()).await?;
         let schema = self.schema(dataset).await?;
+        self.check_over(caller, &schema, proposal, run).await
+    }
+
+    /// The same over a source that is known already.
+    pub(crate) async fn check_over(
+        &self,
+        caller: &Caller,
+        schema: &SourceSchema,
+        proposal: &Proposal,
+        run: &mut Run,
+    ) -> Result<Approved, Fault> {
         let start = Instant::now();
         let policy = self.policy();
         run.policy_fingerprint = policy.fingerprint().to_owned();
@@ -195,7 +206,7 @@ impl House {
                 let (caller, schema, proposal) = (caller.clone(), schema.clone(), proposal.clone());
                 aside(move || policy.check(&caller, &schema, &proposal, &limits)).await?
             }
-            _ => policy.check(caller, &schema, proposal, &limits),
+            _ => policy.check(caller, schema, proposal, &limits),
         };
         run.timings.check_ms = milliseconds(start);
         let approved = approved?;
@@ -219,7 +230,7 @@ impl House {
     /// Run: the only line of the house that gives a statement to an engine.
     async fn execute(&self, approved: &Approved, run: &mut Run) -> Result<(Executed, Turn), Fault> {
         let dataset = self.datasets.get(approved.source()).ok_or_else(|| Fault::internal("path.source"))?;
-        self.note_sandbox(dataset, run);
+        self.note_sandbox(&dataset.source, run);
         let turn = self.turns.wait(&run.actor).await?;
         let start = Instant::now();
         let executed = self.engines.run(&dataset.source, approved, turn).await;
@@ -231,8 +242,8 @@ impl House {
     }
 
     /// What holds the statement: nothing of ours, where it runs on another machine.
-    pub(crate) fn note_sandbox(&self, dataset: &Dataset, run: &mut Run) {
-        if !dataset.source.is_remote() {
+    pub(crate) fn note_sandbox(&self, source: &Source, run: &mut Run) {
+        if !source.is_remote() {
             let sandbox = self.engines.sandbox();
             run.sandbox_tier = Some(sandbox.tier.to_string());
             run.unenforced.clone_from(&sandbox.unenforced);

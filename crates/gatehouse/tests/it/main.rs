@@ -21,6 +21,7 @@ mod claude_code;
 mod cli;
 mod disks;
 mod golden;
+mod hybrid;
 mod identity;
 mod kills;
 mod limits;

@@ -36,19 +36,32 @@ pub async fn query(
 
 /// The statement names tables, not a source: it is for the first one that has them all. It is checked again there, on the
 /// path; one that fits nowhere goes where it came closest, to be refused on record.
-async fn placed(house: &House, caller: &Caller, text: String) -> Result<Proposal, Refusal> {
-    let mut closest = None;
+pub(super) async fn placed(house: &House, caller: &Caller, text: String) -> Result<Proposal, Refusal> {
+    let (mut closest, mut unreadable) = (None, None);
     for dataset in house.datasets.iter() {
         let Ok((dataset, _)) = house.dataset(caller, &dataset.id).await else { continue };
-        let schema = house.schema(dataset).await?;
+        let schema = match house.schema(dataset).await {
+            Ok(schema) => schema,
+            // A source that is not there at the moment holds up nobody who does not need it.
+            Err(fault) => {
+                unreadable = Some(fault);
+                continue;
+            }
+        };
         let proposal = Proposal::Sql { source: dataset.id.clone(), text: text.clone() };
         match house.policy().check(caller, &schema, &proposal, &house.config.scan.limits) {
             Ok(_) => return Ok(proposal),
-            Err(fault) if closest.is_none() || fault.code != "sql.unknown_table" => closest = Some(proposal),
+            Err(fault) if closest.is_none() || fault.code != "sql.unknown_table" => {
+                closest = Some((proposal, fault.code == "sql.unknown_table"));
+            }
             Err(_) => {}
         }
     }
-    closest.ok_or_else(|| {
+    // Its tables may be where we could not look.
+    if let (None | Some((_, true)), Some(fault)) = (&closest, unreadable) {
+        return Err(fault.into());
+    }
+    closest.map(|(proposal, _)| proposal).ok_or_else(|| {
         let fault = Fault::new(Kind::Forbidden, "scan.table_not_accessible", "there is no table that you may read");
         fault.hint("ask whoever keeps the contracts for access").into()
     })
