@@ -22,7 +22,7 @@ run: deps build ## build, then serve the demo on http://127.0.0.1:$(PORT)
 
 build: duckdb
 	@echo "building (the first time takes some minutes)"
-	@$(CARGO) build --release --locked -p gatehouse
+	@$(CARGO) build --release --locked -p gatehouse -p da
 
 test: deps python inspector duckdb lint unit page ## everything: formatting, lints, unit, integration and browser tests
 
@@ -42,7 +42,7 @@ page: duckdb ## the page in a real browser; pictures of it go to $(TARGET)/pictu
 	@echo "== the page"; GATEHOUSE=$(TARGET)/debug/gatehouse PICTURES=$(TARGET)/pictures node --test --test-reporter=spec tests/browser/main.js
 
 bench: deps duckdb ## figures, as ratios measured in one run
-	@$(CARGO) bench --locked -p gatehouse -p planner
+	@$(CARGO) bench --locked -p gatehouse -p planner -p policy -p da
 
 FUZZ = cd fuzz && $(CARGO) +nightly fuzz run -s none
 FUZZ_FLAGS = -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=60 -rss_limit_mb=2048 -print_final_stats=1
@@ -61,6 +61,7 @@ python: ## the Python clients that tests use, into the user's cache (once; some 
 	@scripts/python-deps >/dev/null
 	@scripts/python-deps litellm >/dev/null
 	@scripts/python-deps scan >/dev/null
+	@scripts/python-deps da >/dev/null
 	@scripts/python-deps sail >/dev/null
 
 inspector: ## the MCP Inspector that tests use, into the user's cache (once)
@@ -70,7 +71,7 @@ duckdb:
 	@scripts/fetch-duckdb
 
 release: deps ## one binary with DuckDB inside (slow to build)
-	$(CARGO) build --profile dist --locked -p gatehouse --features bundled
+	$(CARGO) build --profile dist --locked -p gatehouse -p da --features gatehouse/bundled,da/bundled
 
 clean:
 	$(CARGO) clean

@@ -26,12 +26,12 @@ class Scan(BaseModel):
 
 
 def select(scan: Scan):
-    return connection.cursor().execute("SELECT n, share, name FROM numbers WHERE n < ?", [scan.rows])
+    return connection.cursor().sql("SELECT n, share, name FROM numbers WHERE n < ?", params=[scan.rows])
 
 
 @app.post("/usual")
 def usual(scan: Scan):
-    table = select(scan).fetch_arrow_table()
+    table = select(scan).to_arrow_table()
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
@@ -58,7 +58,7 @@ class Pieces(io.RawIOBase):
 
 @app.post("/tuned")
 def tuned(scan: Scan):
-    reader = select(scan).fetch_record_batch(65_536)
+    reader = select(scan).to_arrow_reader(65_536)
 
     def pieces():
         sink = Pieces()

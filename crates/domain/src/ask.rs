@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Ask {
     pub door: Door,
     pub purpose: Purpose,
-    /// The source it is about; for Chat, the dataset.
+    /// The source it is about; for Chat, the dataset. Empty where the planner finds it (`Wish::Instruction`).
     pub source: String,
     pub wish: Wish,
     pub session: SessionId,
@@ -22,6 +22,11 @@ pub enum Wish {
     Question {
         text: String,
         history: Vec<Turn>,
+    },
+    /// What is to be read or written, with resources that the caller thinks of. Nobody believes the hints.
+    Instruction {
+        text: String,
+        hints: Vec<String>,
     },
     Proposal(Proposal),
 }
@@ -42,6 +47,7 @@ pub struct Turn {
 pub enum Door {
     Analyst,
     Chat,
+    Records,
     Scan,
     /// The command line on the machine itself.
     Local,
@@ -54,6 +60,7 @@ impl Door {
         match self {
             Self::Analyst => "analyst",
             Self::Chat => "chat",
+            Self::Records => "records",
             Self::Scan => "scan",
             Self::Local => "local",
             Self::Mcp => "mcp",

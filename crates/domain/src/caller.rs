@@ -35,6 +35,11 @@ impl Caller {
         self.role == Self::ADMIN
     }
 
+    /// The version of a resource's contract that the token is pinned to, by its claim `contract.RESOURCE`.
+    pub fn pin(&self, resource: &str) -> Option<&str> {
+        self.claims.get(&format!("contract.{resource}")).map(String::as_str)
+    }
+
     /// What a `rows` predicate means by `$name`.
     pub fn claim(&self, name: &str) -> Option<&str> {
         match name {

@@ -6,6 +6,7 @@
 
 mod ask;
 mod caller;
+pub mod change;
 mod fault;
 mod ids;
 mod limits;
@@ -20,10 +21,11 @@ mod value;
 
 pub use ask::{Ask, Door, Purpose, Turn, Wish};
 pub use caller::Caller;
+pub use change::{ChangePlan, FilterOperator, Op};
 pub use fault::{Fault, Kind, Span};
 pub use ids::{RequestId, RunId, SessionId, ThreadId};
 pub use limits::Limits;
-pub use outcome::{Clarification, Outcome, ResultColumn, Rows};
+pub use outcome::{Changed, Clarification, Outcome, ResultColumn, Rows};
 pub use plan::QueryPlan;
 pub use proposal::{Proposal, QueryMode};
 pub use run::{ContractUse, ModelUse, Run, Status, Timings};

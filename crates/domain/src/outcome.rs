@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone)]
 pub enum Outcome {
     Rows(Rows),
+    /// A row was written, or stood there already as it was to be written.
+    Changed(Changed),
     /// A model's answer, whatever rows it is made of.
     Told(String),
     /// One question back, with the readings to choose from.
@@ -28,6 +30,15 @@ pub struct Rows {
     pub row_count: u64,
     /// True when the limit on rows or bytes cut the result.
     pub truncated: bool,
+}
+
+/// What a change left behind.
+#[derive(Debug, Clone)]
+pub struct Changed {
+    /// The row after the change, as far as its writer may read it.
+    pub rows: Rows,
+    /// How many rows were written: 1, or 0 where a retry found its own work.
+    pub affected: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,6 +4,10 @@
 //! and each choice (expression, condition) is an object with exactly one key, so that an error
 //! names the exact place. `policy::plan` compiles it.
 
+mod window;
+
+pub use window::{Change, LimitPer};
+
 use crate::Value;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,9 +35,15 @@ pub struct QueryPlan {
     /// to the combination.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub set: Option<Box<SetOperation>>,
+    /// Columns that compare each row with the one before it. `order_by` may name them, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
     /// A `field` here may also be the name (`as`) of a selected item.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub order_by: Vec<OrderItem>,
+    /// Before `limit` and `offset`; the groups then come in the order of its `by`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_per: Option<LimitPer>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -136,7 +146,7 @@ pub enum Direction {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Expr {
-    /// `field` or `table.field`.
+    /// `field` or `table.field`; inside a struct `column.member` or `table.column.member`.
     Field(String),
     Value(Value),
     Aggregate(Aggregate),
@@ -349,7 +359,9 @@ impl QueryPlan {
             group_by: Vec::new(),
             having: None,
             set: None,
+            changes: Vec::new(),
             order_by: Vec::new(),
+            limit_per: None,
             limit: None,
             offset: None,
         }

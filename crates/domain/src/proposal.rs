@@ -1,15 +1,29 @@
 //! What somebody untrusted wants to run.
 
-use crate::{QueryPlan, Scan, sha256_hex};
+use crate::{ChangePlan, QueryPlan, Scan, sha256_hex};
 use serde::{Deserialize, Serialize};
 
 /// Untrusted: written by a model, a planner or a caller. Only policy turns it into `Approved`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Proposal {
-    Query { source: String, plan: Box<QueryPlan> },
-    Sql { source: String, text: String },
-    Scan { source: String, scan: Box<Scan> },
+    Query {
+        source: String,
+        plan: Box<QueryPlan>,
+    },
+    Sql {
+        source: String,
+        text: String,
+    },
+    Scan {
+        source: String,
+        scan: Box<Scan>,
+    },
+    /// One read, insert or update, under the stricter rules of Records.
+    Change {
+        source: String,
+        plan: Box<ChangePlan>,
+    },
 }
 
 /// How the statement came about, as run capsules call it.
@@ -19,6 +33,7 @@ pub enum QueryMode {
     Plan,
     Sql,
     Scan,
+    Change,
 }
 
 impl QueryMode {
@@ -27,6 +42,7 @@ impl QueryMode {
             Self::Plan => "plan",
             Self::Sql => "sql",
             Self::Scan => "scan",
+            Self::Change => "change",
         }
     }
 }
@@ -34,7 +50,10 @@ impl QueryMode {
 impl Proposal {
     pub fn source(&self) -> &str {
         match self {
-            Self::Query { source, .. } | Self::Sql { source, .. } | Self::Scan { source, .. } => source,
+            Self::Query { source, .. }
+            | Self::Sql { source, .. }
+            | Self::Scan { source, .. }
+            | Self::Change { source, .. } => source,
         }
     }
 
@@ -43,6 +62,7 @@ impl Proposal {
             Self::Query { .. } => QueryMode::Plan,
             Self::Sql { .. } => QueryMode::Sql,
             Self::Scan { .. } => QueryMode::Scan,
+            Self::Change { .. } => QueryMode::Change,
         }
     }
 

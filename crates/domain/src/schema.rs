@@ -91,6 +91,9 @@ pub struct Table {
     pub columns: Vec<Column>,
     pub primary_key: Vec<String>,
     pub foreign_keys: Vec<ForeignKey>,
+    /// Columns of those foreign keys that nobody declared: what they are called gives them away.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inferred: Vec<String>,
     /// Other words for the table, from its contract.
     pub synonyms: Vec<String>,
     /// Not known of views, nor where a row filter applies.

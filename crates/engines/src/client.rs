@@ -1,16 +1,18 @@
 //! The server's end of one worker.
 
 use crate::protocol::{
-    Done, Failed, MAX_FRAME, Open, OpenEngine, Queried, Query, Request, TAG_ARROW, TAG_COLUMNS, TAG_DONE, TAG_FAILED,
-    TAG_REQUEST,
+    Change, CopyOut, Done, Failed, MAX_FRAME, Open, OpenEngine, OpenTable, Queried, Query, Request, TAG_ARROW,
+    TAG_COLUMNS, TAG_DONE, TAG_FAILED, TAG_REQUEST,
 };
-use crate::source::{Source, SourceKind};
+use crate::source::{FileTable, Source, SourceKind};
 use crate::{fault, worker};
 use bytes::{Bytes, BytesMut};
 use domain::{Fault, Kind, ResultColumn, SourceSchema};
 use sandbox::{Death, Jail, JailLimits, Jailed, Sandbox};
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,6 +34,8 @@ pub struct Room {
     pub jail: JailLimits,
     /// Of DuckDB; one is enough for small questions.
     pub threads: u32,
+    /// Whether it is to write.
+    pub writes: bool,
 }
 
 pub struct Worker {
@@ -43,6 +47,9 @@ pub struct Worker {
     /// Which state of the data it opened.
     pub data_version: String,
 }
+
+/// The hot copies of a source's tables, by table.
+pub type Copies = BTreeMap<String, PathBuf>;
 
 /// What a worker says while it runs a statement.
 pub enum Piece {
@@ -64,25 +71,77 @@ impl From<io::Error> for Lost {
 }
 
 impl Worker {
-    /// Starts a worker that can read this source and nothing else, and opens the source in it.
+    /// Starts a worker that can read this source, the copies of its tables, and nothing else; opens the source in it.
     ///
     /// `unhurried` is for one that nobody waits for.
-    pub async fn start(sandbox: Arc<Sandbox>, source: &Source, room: Room, unhurried: bool) -> Result<Self, Fault> {
-        let data_version = source.data_version()?;
-        let jail = Jail { read: source.paths().into_iter().map(Into::into).collect(), limits: room.jail, unhurried };
-        let jailed = tokio::task::spawn_blocking(move || sandbox.spawn(&jail, &[]))
-            .await
-            .map_err(|_| Fault::internal("engine.spawn"))?
-            .map_err(|error| {
-                tracing::error!(source = source.name, %error, "no worker");
-                Fault::from(&error)
-            })?;
-        let mut worker = Self::adopt(jailed, data_version).map_err(|e| lost("worker pipes", &e))?;
-        worker.open(source, &room).await?;
+    pub async fn start(
+        sandbox: Arc<Sandbox>,
+        source: &Source,
+        (copies, data_version): (&Copies, String),
+        room: Room,
+        unhurried: bool,
+    ) -> Result<Self, Fault> {
+        let mut jail = Jail { limits: room.jail, unhurried, ..cell(source, room.writes) };
+        jail.read.extend(copies.values().cloned());
+        let mut worker = Self::spawn(sandbox, jail, data_version).await?;
+        worker.open(source, copies, &room).await?;
         if unhurried {
             worker.jailed.weight().reset();
         }
         Ok(worker)
+    }
+
+    /// Has a table copied in a jail of its own, and writes down what comes out of it.
+    pub async fn copy_out(
+        sandbox: Arc<Sandbox>,
+        table: &FileTable,
+        room: Room,
+        most: u64,
+        into: &mut tokio::fs::File,
+    ) -> Result<(), Fault> {
+        // Its engine locks the copy that it makes. No statement of a caller runs in there.
+        let read = vec![table.path.clone()];
+        let jail = Jail { read, limits: room.jail, unhurried: true, locks: true, ..Jail::default() };
+        let mut worker = Self::spawn(sandbox, jail, String::new()).await?;
+        let path = worker.jailed.inside(&table.path).ok_or_else(|| Fault::internal("engine.paths"))?;
+        let to = worker.jailed.tmp().join("copy.duckdb");
+        let memory_bytes = room.jail.memory_bytes.saturating_sub(most);
+        let request = Request::Copy(CopyOut { path, to, memory_bytes, threads: room.threads });
+        let copied = worker.forward(&request, most, into).await;
+        match copied {
+            Ok(()) => {
+                worker.kill();
+                Ok(())
+            }
+            Err(Lost::Told(failed)) => Err(fault::from_worker(&failed)),
+            Err(Lost::Broken(error)) => Err(worker.autopsy(&error)),
+        }
+    }
+
+    async fn forward(&mut self, request: &Request, most: u64, into: &mut tokio::fs::File) -> Result<(), Lost> {
+        self.send(request).await?;
+        let mut came = 0;
+        loop {
+            let (tag, payload) = self.frame().await?;
+            came += payload.len() as u64;
+            match tag {
+                TAG_ARROW if came <= most => into.write_all(&payload).await?,
+                TAG_DONE => return Ok(into.sync_all().await?),
+                TAG_FAILED => return Err(Lost::Told(serde_json::from_slice(&payload).map_err(io::Error::from)?)),
+                _ => return Err(unexpected().into()),
+            }
+        }
+    }
+
+    async fn spawn(sandbox: Arc<Sandbox>, jail: Jail, data_version: String) -> Result<Self, Fault> {
+        let jailed = tokio::task::spawn_blocking(move || sandbox.spawn(&jail, &[]))
+            .await
+            .map_err(|_| Fault::internal("engine.spawn"))?
+            .map_err(|error| {
+                tracing::error!(%error, "no worker");
+                Fault::from(&error)
+            })?;
+        Self::adopt(jailed, data_version).map_err(|e| lost("worker pipes", &e))
     }
 
     fn adopt(mut jailed: Jailed, data_version: String) -> io::Result<Self> {
@@ -98,9 +157,9 @@ impl Worker {
         Ok(Self { jailed, stdin, stdout, born: Instant::now(), served: 0, data_version })
     }
 
-    async fn open(&mut self, source: &Source, room: &Room) -> Result<(), Fault> {
-        let engine = self.engine(&source.kind).ok_or_else(|| Fault::internal("engine.paths"))?;
-        let Room { jail, threads } = *room;
+    async fn open(&mut self, source: &Source, copies: &Copies, room: &Room) -> Result<(), Fault> {
+        let engine = self.engine(&source.kind, copies, room.writes).ok_or_else(|| Fault::internal("engine.paths"))?;
+        let Room { jail, threads, .. } = *room;
         let request = Request::Open(Open { engine, memory_bytes: jail.memory_bytes, threads });
         match tokio::time::timeout(OPEN_TIMEOUT, self.ask(&request, SLACK)).await {
             Ok(Ok((Done::Opened, _))) => Ok(()),
@@ -117,18 +176,19 @@ impl Worker {
         }
     }
 
-    fn engine(&self, kind: &SourceKind) -> Option<OpenEngine> {
+    fn engine(&self, kind: &SourceKind, copies: &Copies, writes: bool) -> Option<OpenEngine> {
+        let open = |table: &FileTable| {
+            let copy = copies.get(&table.table).and_then(|copy| self.jailed.inside(copy));
+            Some(OpenTable { name: table.table.clone(), path: self.jailed.inside(&table.path)?, copy })
+        };
         Some(match kind {
-            SourceKind::Files(tables) => OpenEngine::Files(
-                tables.iter().map(|t| Some((t.table.clone(), self.jailed.inside(&t.path)?))).collect::<Option<_>>()?,
-            ),
+            SourceKind::Files(tables) => OpenEngine::Files(tables.iter().map(open).collect::<Option<_>>()?),
             SourceKind::Sqlite(path) => OpenEngine::Sqlite(self.jailed.inside(path)?),
             SourceKind::Joined { local, parts } => {
-                let tables = local.iter().chain(parts);
-                OpenEngine::Files(
-                    tables.map(|t| Some((t.table.clone(), self.jailed.inside(&t.path)?))).collect::<Option<_>>()?,
-                )
+                OpenEngine::Files(local.iter().chain(parts).map(open).collect::<Option<_>>()?)
             }
+            SourceKind::SqliteWritable(path) if writes => OpenEngine::SqliteWriter(self.jailed.inside(path)?),
+            SourceKind::SqliteWritable(path) => OpenEngine::SqliteLive(self.jailed.inside(path)?),
             // No worker reads it.
             SourceKind::Postgres(_) | SourceKind::Flight(_) => return None,
         })
@@ -158,6 +218,15 @@ impl Worker {
         };
         match answer? {
             (Done::Queried(queried), arrow) => Ok((queried, arrow)),
+            _ => Err(unexpected().into()),
+        }
+    }
+
+    pub async fn change(&mut self, change: Change) -> Result<(Queried, u64, Bytes), Lost> {
+        let most = change.bytes.saturating_mul(2).saturating_add(SLACK);
+        self.served += 1;
+        match self.ask(&Request::Change(change), most).await? {
+            (Done::Changed(queried, affected), arrow) => Ok((queried, affected, arrow)),
             _ => Err(unexpected().into()),
         }
     }
@@ -228,8 +297,12 @@ impl Worker {
         if length > MAX_FRAME {
             return Err(unexpected());
         }
-        let mut payload = vec![0; length as usize];
-        self.stdout.read_exact(&mut payload).await?;
+        // Into memory that nobody has to clear first.
+        let mut payload = Vec::with_capacity(length as usize);
+        let came = (&mut self.stdout).take(u64::from(length)).read_to_end(&mut payload).await?;
+        if came < length as usize {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
         Ok((tag, payload))
     }
 
@@ -252,6 +325,19 @@ impl Worker {
     /// Ends the worker with everything in it.
     pub fn kill(&mut self) {
         self.jailed.kill();
+    }
+}
+
+/// What a worker for this source can reach. A database that changes is reached with its directory: only there is its
+/// journal, and only with locks are its pages of one state.
+fn cell(source: &Source, writes: bool) -> Jail {
+    match &source.kind {
+        SourceKind::SqliteWritable(path) => {
+            let dir = vec![path.parent().unwrap_or(Path::new("/")).to_owned()];
+            let (read, write) = if writes { (Vec::new(), dir) } else { (dir, Vec::new()) };
+            Jail { read, write, locks: true, ..Jail::default() }
+        }
+        _ => Jail { read: source.paths().into_iter().map(Into::into).collect(), ..Jail::default() },
     }
 }
 

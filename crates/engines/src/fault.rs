@@ -11,12 +11,51 @@ pub fn from_worker(failed: &Failed) -> Fault {
         Cause::Source => (Kind::Unavailable, "source.unreadable"),
         Cause::Denied => (Kind::SqlPolicy, "engine.denied"),
         Cause::Protocol => (Kind::Internal, "engine.protocol"),
+        Cause::Missing => return no_row(),
+        Cause::Taken => (Kind::Conflict, "change.taken"),
+        Cause::Stale => (Kind::Conflict, "change.stale"),
+        Cause::Outside => (Kind::Forbidden, "change.outside_rows"),
+        Cause::Unique => (Kind::Conflict, "change.unique"),
+        Cause::Reference => (Kind::Invalid, "change.reference"),
+        Cause::Check => (Kind::Invalid, "change.constraint"),
+        Cause::Required => (Kind::Invalid, "change.required"),
+        Cause::Busy => (Kind::Unavailable, "source.busy"),
     };
     let fault = Fault::new(kind, code, failed.message.clone());
     match failed.cause {
+        Cause::Required => fault.detail("field", &failed.message).hint("give it one"),
+        Cause::Taken => fault.hint("read the row that has it; change it with an UPDATE"),
+        Cause::Stale => fault.hint("read the row again, and decide on what it holds now"),
+        Cause::Outside => fault.hint("keep the values that make the row yours"),
+        Cause::Unique => fault.hint("another row has these values: read it, or choose others"),
+        Cause::Reference => fault.hint("name a row that exists"),
+        Cause::Check => fault.hint("give values that the table takes"),
         Cause::Source => fault.hint("look at the source's file: it is there, and cannot be read as what its name says"),
         _ => fault,
     }
+}
+
+/// A field is named to who may know of it.
+pub fn named(fault: Fault, known: &[String]) -> Fault {
+    if fault.code != "change.required" {
+        return fault;
+    }
+    let field = fault.details.as_ref().and_then(|details| details.get("field"));
+    match field.and_then(|field| known.iter().find(|name| name.eq_ignore_ascii_case(field))) {
+        Some(field) => Fault { message: format!("the field `{field}` must have a value"), ..fault },
+        None => Fault { message: "a field that must have a value has none".to_owned(), details: None, ..fault },
+    }
+}
+
+/// Said alike of a row that is not there and of one that policy hides.
+fn no_row() -> Fault {
+    Fault::new(Kind::NotFound, "change.no_row", "there is no such row that you may change")
+        .hint("look for it with a READ first")
+}
+
+pub fn read_only(source: &str) -> Fault {
+    Fault::new(Kind::Forbidden, "source.read_only", format!("the source `{source}` is only read"))
+        .hint("whoever runs this server may mark it as `writable`")
 }
 
 pub fn out_of_memory() -> Fault {

@@ -5,9 +5,11 @@
 //! the one that takes too long. The worker's own side lives in [`worker`]. Databases on other
 //! machines are asked there (`remote`), and a statement that takes too long is cancelled there.
 
+mod change;
 mod client;
 mod fault;
 mod flight;
+mod hot;
 pub mod json;
 mod pool;
 mod postgres;
@@ -17,7 +19,9 @@ mod source;
 mod stream;
 pub mod worker;
 
+pub use change::Written;
 pub use client::run_worker;
+pub use hot::HotSettings;
 pub use pool::{Engines, Executed, Scanning, Settings};
 pub use protocol::{Estimate, Form};
 pub use source::{Dsn, FileTable, FlightSource, PostgresSource, Source, SourceKind, Tls};

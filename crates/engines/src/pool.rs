@@ -1,13 +1,16 @@
 //! Warm workers: one per statement at a time, kept between statements, thrown away on any doubt.
 
-use crate::client::{Lost, Room, Worker};
+use crate::change::Pens;
+use crate::client::{Copies, Lost, Room, Worker};
 use crate::fault;
+use crate::hot::{HotCopies, HotSettings};
 use crate::protocol::{Queried, Query};
 use crate::remote::{Remote, Remotes};
-use crate::source::Source;
+use crate::source::{FileTable, Source};
 use domain::{Fault, Rows, SourceSchema};
 use policy::Approved;
 use sandbox::{JailLimits, Report, Sandbox};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -28,6 +31,8 @@ pub struct Settings {
     pub jail: JailLimits,
     /// Workers that stream whole tables.
     pub scan: Scanning,
+    /// Where copies of hot tables are kept; none are without.
+    pub hot: Option<HotSettings>,
 }
 
 /// The profile of workers for large results: fewer, with more of the machine each.
@@ -49,6 +54,7 @@ impl Default for Settings {
             strict: false,
             jail: JailLimits::default(),
             scan: Scanning::default(),
+            hot: None,
         }
     }
 }
@@ -84,6 +90,8 @@ pub(crate) enum Profile {
     Scan,
     /// As for a scan, for one statement: what it reads besides the source is one caller's.
     Joined,
+    /// Writes; one at a time for each source.
+    Write,
 }
 
 /// A result, and what it took.
@@ -97,25 +105,30 @@ pub struct Executed {
 /// The only way from an approved statement to rows.
 #[derive(Clone)]
 pub struct Engines {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
-struct Shared {
+pub(crate) struct Shared {
     sandbox: Arc<Sandbox>,
-    settings: Settings,
+    pub settings: Settings,
     turns: Arc<Semaphore>,
     scan_turns: Arc<Semaphore>,
     /// Idle workers, the longest idle first.
     idle: Mutex<Vec<(Key, Worker)>>,
+    hot: Option<HotCopies>,
     remotes: Remotes,
+    /// Who writes to a source, writes alone.
+    pub(crate) pens: Pens,
 }
 
 impl Engines {
     pub fn new(sandbox: Sandbox, settings: Settings) -> Self {
         let turns = Arc::new(Semaphore::new(settings.concurrency));
         let scan_turns = Arc::new(Semaphore::new(settings.scan.concurrency));
-        let (idle, remotes) = (Mutex::default(), Remotes::default());
-        Self { shared: Arc::new(Shared { sandbox: Arc::new(sandbox), settings, turns, scan_turns, idle, remotes }) }
+        let (idle, remotes, pens) = (Mutex::default(), Remotes::default(), Pens::default());
+        let hot = settings.hot.clone().map(HotCopies::new);
+        let sandbox = Arc::new(sandbox);
+        Self { shared: Arc::new(Shared { sandbox, settings, turns, scan_turns, idle, hot, remotes, pens }) }
     }
 
     /// What holds the workers on this machine.
@@ -135,8 +148,8 @@ impl Engines {
         approved: &Approved,
         turn: T,
     ) -> Result<(Executed, T), Fault> {
-        if approved.source() != source.name {
-            // It was checked against the tables of another source.
+        if approved.source() != source.name || approved.change().is_some() {
+            // It was checked against the tables of another source, or is no read.
             return Err(Fault::internal("engine.source"));
         }
         let limits = approved.limits();
@@ -192,8 +205,17 @@ impl Engines {
                 SourceSchema { data_version: worker.get()?.data_version.clone(), ..schema }
             }
         };
+        if source.is_writable() {
+            // A count would be of a moment ago; it is not kept beside tables that are.
+            schema.tables.iter_mut().for_each(|table| table.row_count = None);
+        }
         schema.source.clone_from(&source.name);
         Ok(schema)
+    }
+
+    /// Has a writer open the source once: what one that was killed left half done is undone. Readers cannot.
+    pub async fn recover(&self, source: &Source) -> Result<(), Fault> {
+        self.start(source, Profile::Write, false).await.map(bury)
     }
 
     /// Proves from inside a jail, or from where its statements run, that this source cannot be written to.
@@ -219,7 +241,7 @@ impl Engines {
 
     async fn turn(&self, profile: Profile) -> Result<OwnedSemaphorePermit, Fault> {
         let turns = match profile {
-            Profile::Usual => self.shared.turns.clone(),
+            Profile::Usual | Profile::Write => self.shared.turns.clone(),
             Profile::Scan | Profile::Joined => self.shared.scan_turns.clone(),
         };
         match tokio::time::timeout(self.shared.settings.queue, turns.acquire_owned()).await {
@@ -233,7 +255,9 @@ impl Engines {
         while let Some(mut worker) = self.take_idle(key) {
             // One that opened an older state of the data would read a mixture of both; one that died
             // while nobody used it should cost nobody a request.
-            if worker.data_version == data_version && worker.is_alive() {
+            let current = source.is_writable() || worker.data_version == data_version;
+            if current && worker.is_alive() {
+                worker.data_version = data_version;
                 return Ok(worker);
             }
             bury(worker);
@@ -242,14 +266,45 @@ impl Engines {
     }
 
     async fn start(&self, source: &Source, profile: Profile, unhurried: bool) -> Result<Worker, Fault> {
+        // Before its copies are looked for: a worker may read a newer state than it says, never an older one.
+        let data_version = source.data_version()?;
+        let copies = self.copies(source);
+        let sandbox = self.shared.sandbox.clone();
+        Worker::start(sandbox, source, (&copies, data_version), self.room(profile), unhurried).await
+    }
+
+    fn room(&self, profile: Profile) -> Room {
         let settings = &self.shared.settings;
-        let room = match profile {
-            Profile::Usual => Room { jail: settings.jail, threads: 1 },
+        match profile {
+            Profile::Usual => Room { jail: settings.jail, threads: 1, writes: false },
+            Profile::Write => Room { jail: settings.jail, threads: 1, writes: true },
             Profile::Scan | Profile::Joined => {
-                Room { jail: settings.scan.jail, threads: threads(settings.scan.jail.cpus) }
+                Room { jail: settings.scan.jail, threads: threads(settings.scan.jail.cpus), writes: false }
             }
-        };
-        Worker::start(self.shared.sandbox.clone(), source, room, unhurried).await
+        }
+    }
+
+    /// The copies of hot tables that there are. Those that are missing are made while their files are read.
+    fn copies(&self, source: &Source) -> Copies {
+        let Some(hot) = &self.shared.hot else { return Copies::new() };
+        let mut copies = Copies::new();
+        for (table, copy) in hot.wanted(source) {
+            if hot.begin(&copy) {
+                tokio::spawn(self.clone().make_copy(source.name.clone(), table.clone(), copy));
+            } else if copy.exists() {
+                copies.insert(table.table.clone(), copy);
+            }
+        }
+        copies
+    }
+
+    async fn make_copy(self, source: String, table: FileTable, copy: PathBuf) {
+        let Some(hot) = &self.shared.hot else { return };
+        match hot.make(self.shared.sandbox.clone(), (&source, &table), &copy, self.room(Profile::Scan)).await {
+            // Workers that read the file still would go on doing so.
+            Ok(()) => lock(&self.shared.idle).retain(|(key, _)| key.source != source),
+            Err(fault) => tracing::warn!(source, table = table.table, reason = fault.message, "no hot copy"),
+        }
     }
 
     fn take_idle(&self, key: &Key) -> Option<Worker> {

@@ -25,9 +25,13 @@ pub const TAG_FAILED: u8 = b'F';
 pub enum Request {
     /// First of all: open this and lock the engine down.
     Open(Open),
+    /// Instead of all that: make a copy of a table in DuckDB's own format and send it.
+    Copy(CopyOut),
     /// What tables are there?
     Describe,
     Query(Query),
+    /// One write, in one transaction.
+    Change(Change),
     /// Try to open the source's files for writing. It must fail.
     TryToWrite,
 }
@@ -47,16 +51,37 @@ fn one() -> u32 {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub enum OpenEngine {
-    /// Each table over one file, at its path inside the jail.
-    Files(Vec<(String, PathBuf)>),
+    Files(Vec<OpenTable>),
     Sqlite(PathBuf),
+    /// A database that others write to meanwhile.
+    SqliteLive(PathBuf),
+    /// A database to write to.
+    SqliteWriter(PathBuf),
+}
+
+/// A table over one file, at its path inside the jail.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct OpenTable {
+    pub name: String,
+    pub path: PathBuf,
+    /// The same table in DuckDB's own format.
+    pub copy: Option<PathBuf>,
+}
+
+/// What is to be copied, and where inside the jail.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct CopyOut {
+    pub path: PathBuf,
+    pub to: PathBuf,
+    pub memory_bytes: u64,
+    pub threads: u32,
 }
 
 impl OpenEngine {
     pub fn paths(&self) -> Vec<&PathBuf> {
         match self {
-            Self::Files(tables) => tables.iter().map(|(_, path)| path).collect(),
-            Self::Sqlite(path) => vec![path],
+            Self::Files(tables) => tables.iter().flat_map(|t| [Some(&t.path), t.copy.as_ref()]).flatten().collect(),
+            Self::Sqlite(path) | Self::SqliteLive(path) | Self::SqliteWriter(path) => vec![path],
         }
     }
 }
@@ -75,6 +100,30 @@ pub struct Query {
     /// Whether the columns come first, in a frame of their own.
     #[serde(default)]
     pub announce: bool,
+}
+
+/// The statements of one write, as `policy::Change` has them.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Change {
+    /// All that may be written: this table, and these columns of a row that is there.
+    pub table: String,
+    pub columns: Vec<String>,
+    pub insert: bool,
+    pub key: usize,
+    pub twin: Option<Bound>,
+    pub before: Option<Bound>,
+    pub write: Bound,
+    pub image: Bound,
+    pub versioned: bool,
+    /// Bytes that the row afterwards may have.
+    pub bytes: u64,
+}
+
+/// A statement and its values.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Bound {
+    pub sql: String,
+    pub params: Vec<Value>,
 }
 
 /// What rows are written as. The worker writes them: the server forwards bytes.
@@ -107,7 +156,10 @@ pub struct Estimate {
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Done {
     Opened,
+    Copied,
     Described(SourceSchema),
+    /// The row afterwards, and how many rows were written.
+    Changed(Queried, u64),
     Queried(Queried),
     CouldNotWrite,
 }
@@ -139,6 +191,22 @@ pub enum Cause {
     /// The engine's own lockdown refused it: an escape that the check let through.
     Denied,
     Protocol,
+    /// There is no such row for whoever wants to change it.
+    Missing,
+    /// Another row has this natural key.
+    Taken,
+    /// The row has been changed since.
+    Stale,
+    /// The row would not be its writer's to see.
+    Outside,
+    /// Constraints of the table.
+    Unique,
+    Reference,
+    Check,
+    /// A field must have a value. The message is its name.
+    Required,
+    /// Somebody else holds the database.
+    Busy,
 }
 
 impl Failed {

@@ -19,7 +19,10 @@ pub struct Source {
 pub enum SourceKind {
     /// CSV, Parquet and JSON files, one table each.
     Files(Vec<FileTable>),
+    /// A database that nobody changes while it is read.
     Sqlite(PathBuf),
+    /// A database that Records writes to. It has a directory to itself, since its journal stands beside it.
+    SqliteWritable(PathBuf),
     Postgres(Box<PostgresSource>),
     /// An engine that works on many machines, reached by Arrow Flight SQL.
     Flight(Box<FlightSource>),
@@ -105,6 +108,15 @@ const HOLDS: u64 = 300;
 pub struct FileTable {
     pub table: String,
     pub path: PathBuf,
+    /// Whether a copy in DuckDB's own format is kept and read instead.
+    pub hot: bool,
+}
+
+impl FileTable {
+    /// A table that is read from its file.
+    pub fn new(table: impl Into<String>, path: impl Into<PathBuf>) -> Self {
+        Self { table: table.into(), path: path.into(), hot: false }
+    }
 }
 
 impl Source {
@@ -112,16 +124,32 @@ impl Source {
     pub fn paths(&self) -> Vec<&Path> {
         match &self.kind {
             SourceKind::Files(tables) => tables.iter().map(|t| t.path.as_path()).collect(),
-            SourceKind::Sqlite(path) => vec![path],
+            SourceKind::Sqlite(path) | SourceKind::SqliteWritable(path) => vec![path],
             SourceKind::Joined { local, parts } => local.iter().chain(parts).map(|t| t.path.as_path()).collect(),
             SourceKind::Postgres(_) | SourceKind::Flight(_) => Vec::new(),
+        }
+    }
+
+    /// Whether changes may be made to it, where contracts allow them.
+    pub fn is_writable(&self) -> bool {
+        matches!(self.kind, SourceKind::SqliteWritable(_))
+    }
+
+    /// Changes whenever its tables may have changed, other than in their rows.
+    pub fn schema_version(&self) -> Result<String, Fault> {
+        match &self.kind {
+            SourceKind::SqliteWritable(path) => schema_cookie(path).map_err(|e| self.unreadable(path, &e)),
+            _ => self.data_version(),
         }
     }
 
     /// Whether it is on another machine, and no worker reads it.
     pub fn is_remote(&self) -> bool {
         match self.kind {
-            SourceKind::Files(_) | SourceKind::Sqlite(_) | SourceKind::Joined { .. } => false,
+            SourceKind::Files(_)
+            | SourceKind::Sqlite(_)
+            | SourceKind::SqliteWritable(_)
+            | SourceKind::Joined { .. } => false,
             SourceKind::Postgres(_) | SourceKind::Flight(_) => true,
         }
     }
@@ -171,7 +199,18 @@ impl Source {
     }
 }
 
-fn stamp(path: &Path) -> io::Result<(u64, u128)> {
+/// Where SQLite counts the changes of a database's schema, in its file format.
+const SCHEMA_COOKIE: u64 = 40;
+
+fn schema_cookie(path: &Path) -> io::Result<String> {
+    let mut cookie = [0; 4];
+    let file = std::fs::File::open(path)?;
+    std::os::unix::fs::FileExt::read_exact_at(&file, &mut cookie, SCHEMA_COOKIE)?;
+    Ok(format!("{}\0{}", path.display(), u32::from_be_bytes(cookie)))
+}
+
+/// Size and time of change: what tells one state of a file from another.
+pub(crate) fn stamp(path: &Path) -> io::Result<(u64, u128)> {
     let meta = std::fs::metadata(path)?;
     let changed = meta.modified()?.duration_since(UNIX_EPOCH).map(|d| d.as_nanos()).unwrap_or_default();
     Ok((meta.len(), changed))

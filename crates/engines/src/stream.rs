@@ -76,8 +76,8 @@ impl Engines {
         caps: Caps,
         turn: T,
     ) -> Result<Streaming<T>, Fault> {
-        if approved.source() != source.name {
-            // It was checked against the tables of another source.
+        if approved.source() != source.name || approved.change().is_some() {
+            // It was checked against the tables of another source, or is no read.
             return Err(Fault::internal("engine.source"));
         }
         let limits = approved.limits();

@@ -46,6 +46,8 @@ pub enum Command {
     /// The audit chain
     #[command(subcommand)]
     Audit(Audit),
+    /// What today's planner and contracts would make of runs on record
+    Replay(Replay),
     /// Check everything that the server stands on
     Doctor(Doctor),
     /// The settings in force
@@ -89,6 +91,24 @@ pub struct Serve {
     /// Which planner turns questions into plans
     #[arg(long, value_name = "NAME")]
     pub planner: Option<String>,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  gatehouse replay 019a…\n  gatehouse replay 019a… 019b… --against new-contracts --json\n\nNothing is executed. Exit code 1 says that something differs."
+)]
+pub struct Replay {
+    #[command(flatten)]
+    pub data: Data,
+    /// Runs by their id
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// Decide by these contracts instead of those in force
+    #[arg(long, value_name = "CONTRACT_DIR")]
+    pub against: Option<PathBuf>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Args)]
@@ -252,7 +272,7 @@ pub struct Plan {
 
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  gatehouse eval demo/questions.jsonl --data data\n  gatehouse eval questions.jsonl --source shop.sqlite --min-right 0.6 --min-precision 0.9\n\nA line is {\"question\", …} with what is right: \"sql\" (a query that gives the answer), \"rows\", \"refuse\": true or\n\"clarify\": true. It may name its \"dataset\" or \"db\" (a SQLite file beside the questions), a \"shape\" to count it under, and\n\"ordered\": true. Exit code 1: fewer right than `--min-right` or `--min-precision` ask for."
+    after_help = "Examples:\n  gatehouse eval demo/questions.jsonl --data data\n  gatehouse eval questions.jsonl --source shop.sqlite --min-right 0.6 --min-precision 0.9\n\nA line is {\"question\", …} with what is right: \"sql\" (a query that gives the answer), \"rows\", \"refuse\": true or\n\"clarify\": true. It may name its \"dataset\" or \"db\" (a SQLite file beside the questions), a \"shape\" to count it under, and\n\"ordered\": true. Exit code 1: fewer right than `--min-right`, `--min-precision` or\n`--min-withheld` ask for."
 )]
 pub struct Eval {
     /// JSON lines
@@ -276,6 +296,9 @@ pub struct Eval {
     /// The least share of answered questions that must be right, 0 to 1
     #[arg(long, value_name = "SHARE", default_value = "0")]
     pub min_precision: f64,
+    /// The least share of questions to refuse or to ask back on that must have been, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value = "0")]
+    pub min_withheld: f64,
     /// Everything, with the verdict on each question
     #[arg(long)]
     pub json: bool,
@@ -289,6 +312,11 @@ pub enum Audit {
         data: Data,
         #[arg(long)]
         json: bool,
+    },
+    /// Write every entry to stdout as a line of JSON: its text as it was hashed, and both hashes
+    Export {
+        #[command(flatten)]
+        data: Data,
     },
 }
 
@@ -318,6 +346,8 @@ pub enum Config {
 pub enum Schema {
     /// Of a contract
     Contract,
+    /// Of a plan of Records
+    ChangePlan,
     /// Of a QueryPlan
     QueryPlan,
 }

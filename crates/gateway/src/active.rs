@@ -3,6 +3,7 @@
 use crate::path::Reply;
 use domain::{Caller, Fault, RunId};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -41,6 +42,8 @@ pub struct Watch {
     pub run_id: RunId,
     caller: Caller,
     pub cancel: CancellationToken,
+    /// Set once it changes something: from then on it cannot be taken back.
+    begun: AtomicBool,
     events: watch::Sender<Vec<Event>>,
 }
 
@@ -48,7 +51,21 @@ impl Watch {
     pub fn new(caller: &Caller) -> Arc<Self> {
         let events = watch::Sender::new(Vec::with_capacity(4));
         let caller = caller.clone();
-        Arc::new(Self { run_id: RunId::new(), caller, cancel: CancellationToken::new(), events })
+        let (cancel, begun) = (CancellationToken::new(), AtomicBool::new(false));
+        Arc::new(Self { run_id: RunId::new(), caller, cancel, begun, events })
+    }
+
+    /// From here on a cancellation comes too late: what has begun to be written is seen through.
+    pub fn begin(&self) {
+        self.begun.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends when the request is taken back while it still can be.
+    pub async fn cancelled(&self) {
+        self.cancel.cancelled().await;
+        if self.begun.load(Ordering::Relaxed) {
+            std::future::pending::<()>().await;
+        }
     }
 
     /// Whether this caller may watch it and take it back: whoever asked, in the same role and with
@@ -96,6 +113,11 @@ impl Active {
     /// A request on its way, for those to whom it is open.
     pub fn get(&self, caller: &Caller, run_id: RunId) -> Option<Arc<Watch>> {
         self.lock().get(&run_id).filter(|watch| watch.is_open_to(caller)).cloned()
+    }
+
+    /// Every request on its way, and whose it is.
+    pub fn running(&self) -> Vec<(RunId, String)> {
+        self.lock().values().map(|watch| (watch.run_id, watch.caller.actor.clone())).collect()
     }
 
     pub fn len(&self) -> usize {

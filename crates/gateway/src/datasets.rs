@@ -50,6 +50,9 @@ struct Entry {
     #[serde(default)]
     prompts: Vec<String>,
     files: Vec<EntryFile>,
+    /// Whether Records may write to it; for a SQLite file.
+    #[serde(default)]
+    writable: bool,
 }
 
 #[derive(Deserialize)]
@@ -58,6 +61,9 @@ struct EntryFile {
     path: String,
     /// Left out for a SQLite file, which brings its own tables.
     table: Option<String>,
+    /// Whether a copy in DuckDB's own format is kept and read instead.
+    #[serde(default)]
+    hot: bool,
 }
 
 impl Dataset {
@@ -155,7 +161,11 @@ fn read_registry(dir: &Path) -> Result<Vec<Entry>, String> {
 impl Entry {
     fn into_dataset(self, dir: &Path) -> Result<Dataset, String> {
         let kind = match self.files.as_slice() {
-            [only] if only.table.is_none() && is_sqlite(&only.path) => SourceKind::Sqlite(dir.join(&only.path)),
+            [only] if only.table.is_none() && is_sqlite(&only.path) => match self.writable {
+                true => SourceKind::SqliteWritable(dir.join(&only.path)),
+                false => SourceKind::Sqlite(dir.join(&only.path)),
+            },
+            _ if self.writable => return Err(format!("dataset `{}`: only a SQLite file can be `writable`", self.id)),
             files => SourceKind::Files(
                 files
                     .iter()
@@ -164,7 +174,7 @@ impl Entry {
                             .table
                             .clone()
                             .ok_or_else(|| format!("dataset `{}`: file `{}` needs a `table`", self.id, file.path))?;
-                        Ok(FileTable { table, path: dir.join(&file.path) })
+                        Ok(FileTable { hot: file.hot, ..FileTable::new(table, dir.join(&file.path)) })
                     })
                     .collect::<Result<_, String>>()?,
             ),

@@ -5,7 +5,6 @@ use crate::contracts::Contracts;
 use crate::datasets::{Dataset, Datasets};
 use crate::house::{House, open_sandbox};
 use crate::planning::Mind;
-use ledger::Ledger;
 use serde::Serialize;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -115,17 +114,21 @@ fn contracts(config: &Config) -> Finding {
 
 async fn ledger(config: &Config) -> Finding {
     let check = async {
-        let ledger = Ledger::open(&config.ledger.path, &config.data.join("keys"))?;
+        let ledger = config.open_ledger()?;
         ledger.writable().await?;
         ledger.verify().await
     };
     match check.await {
         Ok(report) => match report.flaw {
-            None => finding("ledger", Verdict::Ok, "writable, audit chain whole"),
+            None => finding("ledger", Verdict::Ok, format!("{}, writable, audit chain whole", place(config))),
             Some(flaw) => finding("ledger", Verdict::Fail, format!("audit chain broken: {flaw}")),
         },
         Err(error) => finding("ledger", Verdict::Fail, error.to_string()),
     }
+}
+
+fn place(config: &Config) -> String {
+    config.ledger_home().map_or_else(|error| error.to_string(), |home| home.to_string())
 }
 
 fn port(config: &Config) -> Finding {
@@ -171,6 +174,19 @@ fn analysts(house: &House, dataset: &Dataset) -> Option<Finding> {
     })
 }
 
+/// What Records is to write, the workers' user must be able to.
+fn writable(house: &House, dataset: &Dataset, tables: usize) -> Finding {
+    match house.engines.user_can_write(&dataset.source) {
+        Ok(true) => finding("source", Verdict::Ok, format!("`{}`: {tables} tables, written by Records", dataset.id)),
+        Ok(false) => {
+            let user = &house.engines.sandbox().user;
+            let message = format!("`{}` is `writable`, but not by `{user}`: chown it and its directory", dataset.id);
+            finding("source", Verdict::Fail, message)
+        }
+        Err(error) => finding("source", Verdict::Fail, format!("`{}` cannot be tried: {error}", dataset.id)),
+    }
+}
+
 /// Opens each source in its sandbox, and tries to write to it: that must fail.
 async fn sources(house: &Arc<House>) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -178,6 +194,7 @@ async fn sources(house: &Arc<House>) -> Vec<Finding> {
         findings.extend(analysts(house, dataset));
         findings.push(match house.schema(dataset).await {
             Err(fault) => finding("source", Verdict::Fail, format!("`{}`: {fault} (hint: {})", dataset.id, fault.hint)),
+            Ok(schema) if dataset.source.is_writable() => writable(house, dataset, schema.tables.len()),
             Ok(schema) => match house.engines.prove_read_only(&dataset.source).await {
                 Ok(()) => read_only(dataset, schema.tables.len()),
                 Err(why) => finding("source", Verdict::Fail, format!("`{}`: {why}", dataset.id)),

@@ -8,12 +8,13 @@ use crate::datasets::{Dataset, Datasets};
 use crate::doors::scan::cache::Shelf;
 use crate::doors::scan::results::Results;
 use crate::http::attempts::Attempts;
+use crate::http::jwt::Verifier;
 use crate::http::rates::Rates;
 use crate::metrics::Metrics;
 use crate::planning::Planning;
 use crate::turns::Turns;
 use domain::{Caller, Fault, Kind, SourceSchema};
-use engines::{Engines, Source};
+use engines::{Engines, HotSettings, Settings, Source};
 use ledger::Ledger;
 use policy::Policy;
 use sandbox::{Container, Host, Program, Sandbox, Unavailable};
@@ -34,14 +35,16 @@ pub struct House {
     pub datasets: Datasets,
     /// The Analyst's audit, besides the ledger.
     pub audit_lines: AuditLines,
-    /// What each source was found to hold.
-    schemas: Mutex<HashMap<String, Arc<SourceSchema>>>,
+    /// What each source was found to hold, by the version of its schema.
+    schemas: Mutex<HashMap<String, (String, Arc<SourceSchema>)>>,
     pub planning: Planning,
     /// How many statements each actor may have running.
     pub turns: Turns,
     pub metrics: Metrics,
     pub rates: Rates,
     pub attempts: Attempts,
+    /// Checks JWTs, where there are keys for them.
+    pub verifier: Option<Verifier>,
     /// Replies that are held back at the moment.
     pub held_back: AtomicUsize,
     /// Catalogs, schemas and samples of the Scan door.
@@ -73,9 +76,11 @@ impl From<String> for CannotOpen {
 impl House {
     /// Opens everything that configuration names. Nothing is listening yet.
     pub fn open(config: Config) -> Result<Arc<Self>, CannotOpen> {
-        let ledger = Ledger::open(&config.ledger.path, &config.data.join("keys")).map_err(|e| e.to_string())?;
+        let ledger = config.open_ledger().map_err(|e| e.to_string())?;
         let datasets = Datasets::load(&config).map_err(CannotOpen)?;
-        let engines = Engines::new(open_sandbox(&config)?, config.engines.clone());
+        let most_bytes = config.scan.hot_copy_bytes;
+        let hot = (most_bytes > 0).then(|| HotSettings { dir: config.data.join("hot"), most_bytes });
+        let engines = Engines::new(open_sandbox(&config)?, Settings { hot, ..config.engines.clone() });
         // What a crash left behind of statements over several sources.
         drop(std::fs::remove_dir_all(config.data.join(crate::doors::scan::hybrid::DIRECTORY)));
         Self::of(config, ledger, engines, datasets)
@@ -100,6 +105,7 @@ impl House {
             metrics: Metrics::default(),
             rates: Rates::new(&config.requests),
             attempts: Attempts::default(),
+            verifier: Verifier::new(&config.jwt),
             held_back: AtomicUsize::new(0),
             shelf: Shelf::default(),
             results: Results::new(config.scan.result_cache_bytes),
@@ -119,14 +125,16 @@ impl House {
     /// What a dataset's source holds, before policy has looked at it. Asked anew when the data has
     /// changed.
     pub async fn schema(&self, dataset: &Dataset) -> Result<Arc<SourceSchema>, Fault> {
-        let data_version = dataset.source.data_version()?;
-        if let Some(known) = self.schemas().get(&dataset.id)
-            && known.data_version == data_version
-        {
-            return Ok(known.clone());
-        }
-        let schema = Arc::new(self.describe(dataset).await?);
-        self.schemas().insert(dataset.id.clone(), schema.clone());
+        let (data_version, version) = (dataset.source.data_version()?, dataset.source.schema_version()?);
+        let known =
+            self.schemas().get(&dataset.id).filter(|(seen, _)| *seen == version).map(|(_, known)| known.clone());
+        let schema = match known {
+            Some(known) if known.data_version == data_version => return Ok(known),
+            // Rows have come or changed, and the tables are what they were.
+            Some(known) => Arc::new(SourceSchema { data_version, ..(*known).clone() }),
+            None => Arc::new(self.describe(dataset).await?),
+        };
+        self.schemas().insert(dataset.id.clone(), (version, schema.clone()));
         Ok(schema)
     }
 
@@ -136,10 +144,16 @@ impl House {
         let mut schema = self.engines.describe(&dataset.source).await?;
         for (table, key) in planner::offline::inferred_keys(&schema) {
             if let Some(table) = schema.tables.iter_mut().find(|t| t.name == table) {
+                table.inferred.extend(key.columns.iter().cloned());
                 table.foreign_keys.push(key);
             }
         }
         Ok(schema)
+    }
+
+    /// All sources are looked at anew: nobody tells when one on another machine has changed.
+    pub(crate) fn forget_schemas(&self) {
+        self.schemas().clear();
     }
 
     /// A source that has changed under a statement is looked at anew before the next one.
@@ -149,7 +163,7 @@ impl House {
         }
     }
 
-    fn schemas(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<SourceSchema>>> {
+    fn schemas(&self) -> std::sync::MutexGuard<'_, HashMap<String, (String, Arc<SourceSchema>)>> {
         self.schemas.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

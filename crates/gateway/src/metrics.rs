@@ -1,5 +1,6 @@
 //! What is counted, for Prometheus. `/metrics` needs an admin's token.
 
+use crate::doors::records::metrics::RecordsMetrics;
 use crate::doors::scan::metrics::ScanMetrics;
 use domain::Run;
 use prometheus_client::encoding::{EncodeLabelSet, text};
@@ -36,6 +37,7 @@ pub struct Metrics {
     pub rate_limited: Counter,
     pub active_runs: Gauge,
     pub scans: ScanMetrics,
+    pub records: RecordsMetrics,
 }
 
 impl Default for Metrics {
@@ -53,7 +55,8 @@ impl Default for Metrics {
         registry.register("step_seconds", "Time spent in each step of the path", steps.clone());
         registry.register("rate_limited", "Requests refused for their rate", rate_limited.clone());
         registry.register("active_runs", "Runs on their way", active_runs.clone());
-        Self { registry, requests, runs, steps, rate_limited, active_runs, scans: ScanMetrics::default() }
+        let (scans, records) = (ScanMetrics::default(), RecordsMetrics::default());
+        Self { registry, requests, runs, steps, rate_limited, active_runs, scans, records }
     }
 }
 
@@ -74,7 +77,7 @@ impl Metrics {
     }
 
     pub fn render(&self) -> String {
-        let mut text = self.scans.render();
+        let mut text = self.scans.render() + &self.records.render();
         // Writing to a string cannot fail.
         let _ = text::encode(&mut text, &self.registry);
         text

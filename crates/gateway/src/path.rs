@@ -1,7 +1,7 @@
 //! The one path.
 //!
 //! ```text
-//! identify ─► plan ─► check ─► run ─► record ─► reply
+//! identify ─► plan ─► check ─► (note) ─► run ─► record ─► reply
 //! ```
 //!
 //! Every request of every door walks it, in this order. A door translates: its wire format into an
@@ -17,8 +17,8 @@ use crate::planning::{MOST_VALUES, Mind, Planned};
 use crate::turns::Turn;
 use crate::{answer, nothing, rows};
 use domain::{
-    Ask, Caller, Clarification, Door, Fault, Limits, Outcome, Proposal, Purpose, Rows, Run, SourceSchema, Status,
-    Timings, Wish,
+    Ask, Caller, Changed, Clarification, Door, Fault, Kind, Limits, Outcome, Proposal, Purpose, Rows, Run, SourceSchema,
+    Status, Timings, Wish,
 };
 use engines::{Executed, Source};
 use futures_util::FutureExt;
@@ -41,6 +41,8 @@ pub struct Reply {
     pub rows: Option<Rows>,
     /// Whether personal fields may be among what was read.
     pub personal: bool,
+    /// Rows that were written, where it was a change.
+    pub affected: Option<u64>,
 }
 
 /// A request on its way.
@@ -102,7 +104,7 @@ impl House {
         let end = tokio::select! {
             biased;
             // Dropping the steps kills the worker that they hold.
-            () = watch.cancel.cancelled() => Ok(None),
+            () = watch.cancelled() => Ok(None),
             end = self.steps(caller, ask, watch, &mut run) => end.map(Some),
         };
         let (mut why, mut turn, mut personal) = (None, None, false);
@@ -141,6 +143,11 @@ impl House {
         watch.enter(Stage::Validating);
         let approved = self.check(caller, &proposal, run).await?;
         watch.enter(Stage::Executing);
+        if approved.change().is_some() {
+            let (changed, turn) = self.make_change(caller, &approved, watch, run).await?;
+            let personal = approved.is_personal();
+            return Ok(Done { outcome: Outcome::Changed(changed), why_nothing: None, turn: Some(turn), personal });
+        }
         let (Executed { rows, .. }, turn) = self.execute(&approved, run).await?;
         let (mut turn, mut why_nothing) = (Some(turn), None);
         if let (Wish::Question { .. }, Proposal::Query { plan, .. }) = (&ask.wish, &proposal)
@@ -157,12 +164,24 @@ impl House {
     pub(crate) async fn propose(self: &Arc<Self>, caller: &Caller, ask: &Ask, run: &mut Run) -> Result<Proposal, Stop> {
         let proposal = match &ask.wish {
             Wish::Proposal(proposal) => proposal.clone(),
-            Wish::Question { text, history } => {
-                let start = Instant::now();
-                let planned = self.plan_question(caller, ask.door, &ask.source, text, history).await;
+            Wish::Question { .. } | Wish::Instruction { .. } => {
+                let (start, mut cost) = (Instant::now(), Some(0.0));
+                let planned = match &ask.wish {
+                    Wish::Instruction { text, hints } => {
+                        let instructed = self.instruct(caller, text, hints).await?;
+                        if let Some(spent) = instructed.spent {
+                            cost = spent.cost_usd;
+                        }
+                        instructed.planned
+                    }
+                    Wish::Question { text, history } => {
+                        self.plan_question(caller, ask.door, &ask.source, text, history).await
+                    }
+                    Wish::Proposal(_) => Err(Fault::internal("path.wish")),
+                };
                 run.timings.plan_ms = milliseconds(start);
                 run.planner = Some(self.planning.name().to_owned());
-                run.cost_usd = Some(0.0);
+                run.cost_usd = cost;
                 match planned? {
                     Planned::Proposal { proposal, reading } => {
                         run.reading = reading;
@@ -172,12 +191,15 @@ impl House {
                 }
             }
         };
+        // An instruction does not say where; its plan does.
+        proposal.source().clone_into(&mut run.dataset_id);
         run.query_mode = Some(proposal.mode());
         run.proposal_hash = Some(proposal.hash());
         match &proposal {
             Proposal::Query { plan, .. } => run.plan_json = serde_json::to_value(plan).ok(),
             Proposal::Sql { text, .. } => run.sql_text = Some(text.clone()),
             Proposal::Scan { scan, .. } => run.plan_json = serde_json::to_value(scan).ok(),
+            Proposal::Change { plan, .. } => run.plan_json = serde_json::to_value(plan).ok(),
         }
         Ok(proposal)
     }
@@ -186,14 +208,14 @@ impl House {
     pub(crate) async fn check(&self, caller: &Caller, proposal: &Proposal, run: &mut Run) -> Result<Approved, Fault> {
         let (dataset, _) = self.dataset(caller, proposal.source()).await?;
         let schema = self.schema(dataset).await?;
-        self.check_over(caller, &schema, proposal, run).await
+        self.check_over(caller, (&dataset.source, &schema), proposal, run).await
     }
 
     /// The same over a source that is known already.
     pub(crate) async fn check_over(
         &self,
         caller: &Caller,
-        schema: &SourceSchema,
+        (source, schema): (&Source, &SourceSchema),
         proposal: &Proposal,
         run: &mut Run,
     ) -> Result<Approved, Fault> {
@@ -210,6 +232,11 @@ impl House {
         };
         run.timings.check_ms = milliseconds(start);
         let approved = approved?;
+        if approved.change().is_some() && !source.is_writable() {
+            let message = format!("the source of `{}` is only read", run.dataset_id);
+            return Err(Fault::new(Kind::Forbidden, "source.read_only", message)
+                .hint("whoever runs this server may mark it as `writable`"));
+        }
         run.compiled_sql = Some(approved.sql().to_owned());
         run.params = approved.params().to_vec();
         run.contracts = approved.contracts().to_vec();
@@ -251,7 +278,7 @@ impl House {
     }
 
     /// Record: required before the reply. A run that cannot be recorded did not happen for the caller.
-    async fn record(&self, run: &Run) -> Result<(), Fault> {
+    pub(crate) async fn record(&self, run: &Run) -> Result<(), Fault> {
         self.metrics.ran(run);
         if run.purpose == Purpose::Answer {
             log(run);
@@ -278,7 +305,7 @@ pub(crate) fn begin(caller: &Caller, ask: &Ask, watch: &Watch, policy_fingerprin
         dataset_id: ask.source.clone(),
         dataset_version_hash: None,
         question: match &ask.wish {
-            Wish::Question { text, .. } => Some(text.clone()),
+            Wish::Question { text, .. } | Wish::Instruction { text, .. } => Some(text.clone()),
             Wish::Proposal(_) => None,
         },
         reading: None,
@@ -308,9 +335,12 @@ pub(crate) fn begin(caller: &Caller, ask: &Ask, watch: &Watch, policy_fingerprin
 
 /// Turns the outcome into what is recorded and replied.
 async fn conclude(mut run: Run, ask: &Ask, outcome: Outcome, personal: bool) -> Result<Reply, Fault> {
-    let mut kept = None;
+    let (mut kept, mut affected) = (None, None);
+    if let Outcome::Changed(changed) = &outcome {
+        affected = Some(changed.affected);
+    }
     match outcome {
-        Outcome::Rows(result) => {
+        Outcome::Rows(result) | Outcome::Changed(Changed { rows: result, .. }) => {
             let json = match result.ipc.len() > LIGHT_BYTES {
                 true => {
                     let rows = result.clone();
@@ -339,7 +369,7 @@ async fn conclude(mut run: Run, ask: &Ask, outcome: Outcome, personal: bool) -> 
             run.assistant_message = "Cancelled.".to_owned();
         }
     }
-    Ok(Reply { run, rows: kept, personal })
+    Ok(Reply { run, rows: kept, personal, affected })
 }
 
 /// The result as it is recorded, and as open doors reply it.

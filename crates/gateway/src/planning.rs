@@ -6,20 +6,23 @@
 
 mod cli;
 mod hands;
+mod instructions;
 mod masks;
 mod minds;
 mod model;
 mod shelf;
+mod surfaces;
 mod values;
 
 use crate::config::Config;
 use crate::house::{CannotOpen, House};
 use domain::{Caller, Clarification, Door, Fault, Proposal, SourceSchema, Turn, sha256_hex};
-use planner::offline::{self, Context, Explain, Index};
+use instructions::Instructions;
+use planner::offline::{self, ColumnValues, Context, Explain, Index};
 use shelf::Shelf;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use values::Read;
+use values::{Read, Rest};
 
 pub use minds::Mind;
 pub use values::MOST_VALUES;
@@ -31,7 +34,15 @@ pub struct Planning {
     mind: Mind,
     /// Why the planner that configuration asks for cannot be had.
     problem: Option<String>,
-    indexes: Mutex<HashMap<String, Arc<Index>>>,
+    indexes: Mutex<HashMap<String, Arc<Indexed>>>,
+    instructions: Instructions,
+}
+
+/// An index, and what it still lacks.
+struct Indexed {
+    index: Arc<Index>,
+    values: Vec<ColumnValues>,
+    rest: Rest,
 }
 
 pub enum Planned {
@@ -45,7 +56,7 @@ impl Planning {
             Ok(mind) => (mind, None),
             Err(problem) => (Mind::Offline, Some(problem)),
         };
-        Self { mind, problem, indexes: Mutex::default() }
+        Self { mind, problem, indexes: Mutex::default(), instructions: Instructions::new(config) }
     }
 
     /// Whoever serves questions must have the planner that was asked for. Other commands need none.
@@ -116,33 +127,52 @@ impl House {
     /// The index over what this caller sees, built on first use.
     async fn index(self: &Arc<Self>, caller: &Caller, door: Door, view: &SourceSchema) -> Result<Arc<Index>, Fault> {
         let key = index_key(caller, view, self.policy().fingerprint());
-        if let Some(index) = self.planning.lock().get(&key) {
-            return Ok(index.clone());
-        }
+        let known = self.planning.lock().get(&key).cloned();
+        let known = match known {
+            Some(known) if known.rest != Rest::Later => return Ok(known.index.clone()),
+            Some(unfinished) => unfinished.values.clone(),
+            None => Vec::new(),
+        };
         // What one actor sees of filtered rows is not written down.
         let shelf = (!is_filtered(view)).then(|| Shelf::new(&self.config.data));
-        let values = match shelf.as_ref().and_then(|shelf| shelf.take(&key)) {
-            Some(values) => values,
+        let Read { values, rest } = match shelf.as_ref().and_then(|shelf| shelf.take(&key)) {
+            Some(values) => Read { values, rest: Rest::Nothing },
             None => {
-                let Read { values, whole } = self.read_values(caller, door, view).await?;
-                if let Some(shelf) = shelf.filter(|_| whole) {
-                    shelf.put(&key, &values);
+                let read = self.read_values(caller, door, view, known).await?;
+                if let Some(shelf) = shelf.filter(|_| read.rest == Rest::Nothing) {
+                    shelf.put(&key, &read.values);
                 }
-                values
+                read
             }
         };
-        let index = Arc::new(Index::new(view, &values));
+        let index = Index::new(view, &values);
+        let index = Arc::new(if rest == Rest::Nothing { index } else { index.cut_short() });
         let mut indexes = self.planning.lock();
         if indexes.len() >= MOST_INDEXES {
             indexes.clear();
         }
-        indexes.insert(key, index.clone());
+        // Values are needed again only to go on from.
+        let values = if rest == Rest::Later { values } else { Vec::new() };
+        indexes.insert(key, Arc::new(Indexed { index: index.clone(), values, rest }));
         Ok(index)
+    }
+
+    /// Reads everything that the offline planner wants to know of a dataset, however long it takes: whoever measures answers
+    /// must not measure how busy the machine is.
+    pub async fn read_all_values(self: &Arc<Self>, caller: &Caller, door: Door, dataset: &str) -> Result<(), Fault> {
+        let (_, view) = self.dataset(caller, dataset).await?;
+        let key = index_key(caller, &view, self.policy().fingerprint());
+        loop {
+            self.index(caller, door, &view).await?;
+            if self.planning.lock().get(&key).is_none_or(|known| known.rest != Rest::Later) {
+                return Ok(());
+            }
+        }
     }
 }
 
 impl Planning {
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Index>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Indexed>>> {
         self.indexes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,9 +2,10 @@
 
 use crate::House;
 use crate::connections::Connections;
-use crate::doors::analyst;
+use crate::doors::{analyst, records};
 use crate::house::{CannotOpen, keep_house};
 use crate::http::router::router;
+use crate::servers;
 use axum_server::Handle;
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use ledger::AuditEvent;
@@ -17,6 +18,8 @@ use std::time::Duration;
 const GRACE: Duration = Duration::from_millis(2_500);
 /// How long cancelled runs may take to be recorded, and then replies to reach their readers.
 const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How long the ledger may take for the last entries. Under load a disk may need a while.
+const LEAVE: Duration = Duration::from_secs(5);
 
 /// A server that answers.
 pub struct Serving {
@@ -31,11 +34,12 @@ pub struct Serving {
 pub async fn serve(house: Arc<House>) -> Result<Serving, CannotOpen> {
     house.planning.check()?;
     analyst::examine(&house).await?;
-    house.ledger.abandon_scans().await.map_err(|e| e.to_string())?;
     house.audit_lines.reopen();
     let listener = bind(house.config.server.listen)?;
     let address = listener.local_addr().map_err(|e| e.to_string())?;
     let _ = house.port.set(address.port());
+    servers::join(&house, address).await.map_err(|e| e.to_string())?;
+    records::examine(&house).await?;
     let handle = Handle::new();
     let app = router(house.clone()).into_make_service_with_connect_info::<SocketAddr>();
     let header_timeout = house.config.server.header_timeout;
@@ -61,6 +65,7 @@ pub async fn serve(house: Arc<House>) -> Result<Serving, CannotOpen> {
         }
     };
     tokio::spawn(keep_house(house.clone()));
+    tokio::spawn(servers::keep_beating(house.clone()));
     let started = AuditEvent::new("server.started").detail(serde_json::json!({ "version": env!("CARGO_PKG_VERSION") }));
     house.ledger.append(started).await.map_err(|e| e.to_string())?;
     tokio::spawn(warm_up(house.clone()));
@@ -102,6 +107,17 @@ async fn warm_up(house: Arc<House>) {
     }
 }
 
+/// What the ledger is told at a stop, after everything has ended.
+async fn take_leave(house: &House) {
+    if let Err(error) = house.ledger.append(AuditEvent::new("server.stopped")).await {
+        tracing::error!(%error, "the stop cannot be recorded");
+    }
+    if let Err(error) = house.ledger.sign_head().await {
+        tracing::error!(%error, "the audit chain's head cannot be signed");
+    }
+    servers::leave(house).await;
+}
+
 impl Serving {
     pub fn url(&self) -> String {
         format!("{}://{}", self.scheme, self.address)
@@ -122,11 +138,9 @@ impl Serving {
             self.handle.shutdown();
         }
         house.audit_lines.flush(LAST_WORDS);
-        if let Err(error) = house.ledger.append(AuditEvent::new("server.stopped")).await {
-            tracing::error!(%error, "the stop cannot be recorded");
-        }
-        if let Err(error) = house.ledger.sign_head().await {
-            tracing::error!(%error, "the audit chain's head cannot be signed");
+        // A database that is away is not waited for: other servers settle what is left.
+        if tokio::time::timeout(LEAVE, take_leave(&house)).await.is_err() {
+            tracing::error!("the ledger does not answer: the stop is not recorded");
         }
         house.engines.close();
     }

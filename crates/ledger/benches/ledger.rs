@@ -1,13 +1,20 @@
-//! What remembering costs: `record` alone and from eight callers, `authenticate`, `verify`.
+//! What remembering costs: `record` alone and from eight callers, `authenticate`, `verify`, on both
+//! stores. The throw-away Postgres does not flush its log: what it shows is what the way there costs.
 //! The yardstick is the same number of bytes appended to a file and flushed, on the same disk.
 
-#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and stops at the first error")]
+#![allow(
+    unused_macros,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a benchmark prints, and stops at the first error"
+)]
 
-#[path = "../tests/common/mod.rs"]
-mod common;
+#[path = "../tests/it/place.rs"]
+mod place;
 
-use common::{Place, run};
 use ledger::{Ledger, NewToken};
+use place::{Place, run};
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -17,9 +24,15 @@ const LOOKUPS: usize = 20_000;
 
 #[tokio::main]
 async fn main() {
-    let place = Place::new();
+    for (store, place) in [("SQLite", Place::sqlite()), ("Postgres", Place::postgres())] {
+        println!("== {store}");
+        measure(&place).await;
+    }
+}
+
+async fn measure(place: &Place) {
     let ledger = place.open();
-    print("flush of 4 KB, bare file", flushes(&place));
+    print("flush of 4 KB, bare file", flushes(place));
     print("record, one caller", records(ledger.clone(), RECORDS).await);
     print("record, eight callers", concurrent_records(&ledger).await);
     print("authenticate", lookups(&ledger).await);

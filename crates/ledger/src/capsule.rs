@@ -1,10 +1,8 @@
 //! A run as a row of `run_capsules`, and back.
 
-use crate::fields::Fields;
+use crate::store::{Conn, Row, Value};
 use crate::{LedgerError, time};
 use domain::{Run, RunId, Timings, sha256_hex};
-use rusqlite::types::{Value, ValueRef};
-use rusqlite::{Connection, ErrorCode, Row, params_from_iter};
 use serde::{Serialize, Serializer};
 
 /// A run in the form in which it is kept.
@@ -28,7 +26,7 @@ impl Capsule {
             ("status", text(run.status.as_str())),
             ("result_json", optional(run.result_json.as_ref())),
             ("error_json", optional_json(run.error_json.as_ref())?),
-            ("exec_time_ms", run.exec_time_ms.map_or(Value::Null, real)),
+            ("exec_time_ms", run.exec_time_ms.into()),
             ("session_id", text(run.session_id)),
             ("thread_id", optional(run.thread_id)),
             ("request_id", text(&run.request_id)),
@@ -46,12 +44,12 @@ impl Capsule {
             ("filtered_by_json", json(&run.filtered_by)?),
             ("assistant_message", text(&run.assistant_message)),
             ("clarification_json", optional_json(run.clarification.as_ref())?),
-            ("plan_ms", real(run.timings.plan_ms)),
-            ("check_ms", real(run.timings.check_ms)),
-            ("run_ms", real(run.timings.run_ms)),
+            ("plan_ms", run.timings.plan_ms.into()),
+            ("check_ms", run.timings.check_ms.into()),
+            ("run_ms", run.timings.run_ms.into()),
             ("sandbox_tier", optional(run.sandbox_tier.as_ref())),
             ("unenforced_json", json(&run.unenforced)?),
-            ("cost_usd", run.cost_usd.map_or(Value::Null, real)),
+            ("cost_usd", run.cost_usd.into()),
             ("end_user", optional(run.end_user.as_ref())),
             ("model_json", optional_json(run.model.as_ref())?),
         ];
@@ -59,57 +57,52 @@ impl Capsule {
     }
 
     pub(crate) fn digest(&self) -> Result<String, LedgerError> {
-        digest(self.columns.iter().map(|(name, value)| (*name, value.into())))
+        digest(self.columns.iter().map(|(name, value)| (*name, value)))
     }
 
-    pub(crate) fn insert(&self, conn: &Connection) -> Result<(), LedgerError> {
+    pub(crate) fn insert(&self, conn: &dyn Conn) -> Result<(), LedgerError> {
         let names: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
-        let marks = vec!["?"; names.len()].join(",");
-        let sql = format!("INSERT INTO run_capsules ({}) VALUES ({marks})", names.join(","));
-        let inserted =
-            conn.prepare_cached(&sql)?.execute(params_from_iter(self.columns.iter().map(|(_, value)| value)));
-        match inserted {
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-                Err(LedgerError::AlreadyRecorded(self.run_id))
-            }
-            other => other.map(|_| ()).map_err(Into::into),
+        let marks: Vec<String> = (1..=names.len()).map(|i| format!("${i}")).collect();
+        let (names, marks) = (names.join(","), marks.join(","));
+        let sql = format!("INSERT INTO run_capsules ({names}) VALUES ({marks}) ON CONFLICT DO NOTHING");
+        let values: Vec<Value> = self.columns.iter().map(|(_, value)| value.clone()).collect();
+        match conn.execute(&sql, &values)? {
+            0 => Err(LedgerError::AlreadyRecorded(self.run_id)),
+            _ => Ok(()),
         }
     }
 }
 
-/// The digest of a row of `run_capsules` as it stands in the file.
-pub(crate) fn digest_of_row(row: &Row<'_>) -> Result<String, LedgerError> {
-    let columns = row.as_ref().column_names();
-    let values = columns.enumerate().map(|(i, name)| Ok((name, row.get_ref(i)?)));
-    let values: Vec<(&str, ValueRef<'_>)> = values.collect::<Result<_, rusqlite::Error>>()?;
-    digest(values.into_iter())
+/// The digest of a row of `run_capsules` as it is kept.
+pub(crate) fn digest_of_row(row: &Row) -> Result<String, LedgerError> {
+    digest(row.cells())
 }
 
 /// SHA-256 of the row as one JSON object, columns in the order of the table, JSON columns as the text that they are.
 /// Columns that are NULL are left out, so that a column that a later version adds changes no digest.
-fn digest<'a>(columns: impl Iterator<Item = (&'a str, ValueRef<'a>)>) -> Result<String, LedgerError> {
+fn digest<'a>(columns: impl Iterator<Item = (&'a str, &'a Value)>) -> Result<String, LedgerError> {
     let mut canonical = Vec::with_capacity(4096);
-    let kept = columns.filter(|(_, value)| *value != ValueRef::Null).map(|(name, value)| (name, Cell(value)));
+    let kept = columns.filter(|(_, value)| **value != Value::Null).map(|(name, value)| (name, Cell(value)));
     serde_json::Serializer::new(&mut canonical).collect_map(kept)?;
     Ok(sha256_hex(&canonical))
 }
 
-struct Cell<'a>(ValueRef<'a>);
+struct Cell<'a>(&'a Value);
 
 impl Serialize for Cell<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self.0 {
-            ValueRef::Null => to.serialize_none(),
-            ValueRef::Integer(number) => to.serialize_i64(number),
-            ValueRef::Real(number) => to.serialize_f64(number),
-            ValueRef::Text(bytes) => to.serialize_str(std::str::from_utf8(bytes).map_err(serde::ser::Error::custom)?),
-            ValueRef::Blob(bytes) => to.serialize_bytes(bytes),
+            Value::Null => to.serialize_none(),
+            Value::Integer(number) => to.serialize_i64(*number),
+            Value::Real(number) => to.serialize_f64(*number),
+            Value::Text(text) => to.serialize_str(text),
+            Value::Blob(bytes) => to.serialize_bytes(bytes),
         }
     }
 }
 
 fn text(value: impl ToString) -> Value {
-    Value::Text(value.to_string())
+    value.to_string().into()
 }
 
 fn optional(value: Option<impl ToString>) -> Value {
@@ -117,21 +110,15 @@ fn optional(value: Option<impl ToString>) -> Value {
 }
 
 fn json(value: &impl Serialize) -> Result<Value, LedgerError> {
-    Ok(Value::Text(serde_json::to_string(value)?))
+    Ok(serde_json::to_string(value)?.into())
 }
 
 fn optional_json(value: Option<&impl Serialize>) -> Result<Value, LedgerError> {
     value.map_or(Ok(Value::Null), json)
 }
 
-/// SQLite keeps neither NaN nor the sign of zero; the digest must not see what the row will not hold.
-fn real(number: f64) -> Value {
-    if number.is_finite() { Value::Real(number + 0.0) } else { Value::Null }
-}
-
 /// The run that a row keeps. The row must have every column of the table.
-pub(crate) fn read(row: &Row<'_>) -> Result<Run, LedgerError> {
-    let row = Fields(row);
+pub(crate) fn read(row: &Row) -> Result<Run, LedgerError> {
     let ms = |column| Ok::<_, LedgerError>(row.get::<Option<f64>>(column)?.unwrap_or_default());
     Ok(Run {
         run_id: row.word("run_id")?,

@@ -48,12 +48,46 @@ pub enum LedgerError {
     Json(Arc<serde_json::Error>),
     #[error("the ledger has been closed")]
     Closed,
+    #[error("the database gave no answer where there always is one; hint: run `gatehouse audit verify`")]
+    NoAnswer,
+    #[error(
+        "the address of the ledger's database cannot be used: {0}; hint: write it as postgres://user:password@host:5432/database"
+    )]
+    BadAddress(String),
+    #[error("`{}` holds no certificates that can be used: {cause}; hint: `ledger.ca_file` is a PEM file", path.display())]
+    BadAuthority { path: PathBuf, cause: String },
+    #[error(
+        "the ledger's database is away: {0}; hint: see whether it runs and can be reached; the server goes on by itself"
+    )]
+    Unreachable(String),
+    #[error("the ledger's database turns us away: {0}; hint: check user, password, database and rights")]
+    TurnedAway(String),
+    #[error(
+        "schema `{0}` has tables of the ledger's names that are another's; hint: give the ledger a database of its own"
+    )]
+    Occupied(String),
+    #[error(
+        "there is no ledger in {0}; hint: `ledger.url` is another one than the server's, or none has been started yet"
+    )]
+    NoLedger(String),
+    #[error(
+        "heads of this ledger are signed with another key; hint: copy `keys/audit.ed25519` from the server that made the ledger"
+    )]
+    OtherKey,
+    #[error("the ledger failed: {0}")]
+    Postgres(String),
     #[error("the ledger failed: {0}")]
     Sqlite(#[source] Arc<rusqlite::Error>),
 }
 
 impl LedgerError {
-    pub(crate) fn file(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+    /// Whether the connection is gone, and another may serve.
+    pub(crate) fn is_lost(&self) -> bool {
+        matches!(self, Self::Unreachable(_))
+    }
+
+    /// What could not be done with a file.
+    pub fn file(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |cause| Self::File { action, path, cause: Arc::new(cause) }
     }
@@ -69,6 +103,27 @@ impl From<rusqlite::Error> for LedgerError {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged,
             _ => Self::Sqlite(Arc::new(error)),
+        }
+    }
+}
+
+/// What the database says is for the log: it may quote values.
+impl From<tokio_postgres::Error> for LedgerError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        let Some(db) = error.as_db_error() else {
+            let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
+            return Self::Unreachable(format!("{error}{cause}"));
+        };
+        let told = db.message().to_owned();
+        match db.code().code() {
+            "53100" => Self::DiskFull,
+            "55P03" | "57014" => Self::Busy,
+            // A primary that has become a standby, a plan that a newer server's migration has made stale, a crowd: all
+            // of them are over on another connection.
+            "25006" | "0A000" | "25P03" | "53300" => Self::Unreachable(told),
+            code if code.starts_with("08") || code.starts_with("57P") => Self::Unreachable(told),
+            code if code.starts_with("28") || code == "3D000" || code == "42501" => Self::TurnedAway(told),
+            code => Self::Postgres(format!("{told} ({code})")),
         }
     }
 }

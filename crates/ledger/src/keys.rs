@@ -1,6 +1,6 @@
 //! The key that signs heads of the audit chain.
 
-use crate::{LedgerError, store};
+use crate::{LedgerError, files};
 use ed25519_dalek::{Signature, Signer, SigningKey};
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -16,7 +16,7 @@ pub(crate) struct AuditKey(SigningKey);
 impl AuditKey {
     /// Reads the key of `dir`, or makes one.
     pub(crate) fn open(dir: &Path) -> Result<Self, LedgerError> {
-        store::private_dir(dir)?;
+        files::private_dir(dir)?;
         let path = dir.join(FILE);
         if !path.exists() {
             create(dir, &path)?;

@@ -1,276 +1,105 @@
-//! What is remembered: runs, the audit chain, tokens and sign-ins, in one SQLite file.
+//! What is remembered: runs, the audit chain, tokens and sign-ins, quotas, servers; in a SQLite file, or in a Postgres
+//! database that several servers share.
 //!
-//! Writes go through one thread that commits them in groups (`writer`); reads have connections of
-//! their own (`readers`). Several processes may share the file: the command line creates tokens
-//! while the server runs. A write that was answered survives `kill -9` and a power cut.
+//! Writes go through one thread that commits them in groups (`store::writer`); reads have connections of their own.
+//! Several processes may share a ledger: servers, and the command line that creates tokens while they run. A write that
+//! was answered survives `kill -9` and a power cut.
+//!
+//! # Adding a table
+//!
+//! 1. One migration for each store, by the same name: `migrations/sqlite/007_notes.sql` and
+//!    `migrations/postgres/007_notes.sql`, and that name at the end of the list in `migrations.rs`.
+//! 2. One module, `notes.rs`, with the statements as functions of `&dyn Conn` and an `impl Ledger` that calls them through
+//!    [`Ledger::write`] and [`Ledger::read`]. Statements are written once, in the SQL that both stores share: `$1` for
+//!    values, `ON CONFLICT` for upserts, instants as text (`time::text`), JSON as text that Rust reads. Where the stores
+//!    must differ, `conn.either(sqlite, postgres)` chooses.
+//! 3. Work that a server begins and may not end carries the server's id ([`Ledger::server_id`]); `servers::bury` settles
+//!    what a dead one left behind.
+//! 4. Tests take a `Place` and run on both stores: `on_both!` in `tests/it/place.rs`.
+//!
+//! A piece of work given to `write` may run again when a connection is lost, and counts once: it must do nothing but
+//! statements on its `conn`.
 
 mod audit;
 mod capsule;
+mod changes;
 mod error;
-mod fields;
+mod files;
+mod home;
 mod keys;
+mod migrations;
 mod prune;
-mod readers;
+mod pulse;
+mod rates;
 mod runs;
 mod scans;
 mod secret;
+mod servers;
 mod sign_ins;
 mod store;
 mod time;
 mod tokens;
-mod writer;
 
 pub use audit::{AuditEntry, AuditEvent, AuditState, ChainReport, Flaw, FlawKind, SignedHead};
+pub use changes::Begun;
 pub use error::LedgerError;
+pub use home::Home;
+pub use rates::Pace;
 pub use runs::{Cursor, RunFilter, RunPage};
 pub use scans::{OverQuota, QuotaKind, ScanQuota};
 pub use secret::Secret;
+pub use servers::{Elsewhere, Running};
 pub use sign_ins::Identity;
+pub use store::postgres::Address;
 pub use tokens::{NewToken, TokenInfo};
 
-use capsule::Capsule;
-use domain::{Caller, Run, RunId, ThreadId, Turn};
-use jiff::{SignedDuration, Timestamp};
 use keys::AuditKey;
-use readers::Readers;
-use rusqlite::Connection;
-use secret::{Presented, Use};
-use std::path::{Path, PathBuf};
+use servers::Membership;
+use std::path::Path;
 use std::sync::Arc;
-use writer::Writer;
+use store::{Conn, Store};
 
 /// A handle to the ledger; clones share it.
 #[derive(Clone)]
 pub struct Ledger {
-    path: Arc<Path>,
+    store: Arc<Store>,
     key: AuditKey,
-    writer: Arc<Writer>,
-    readers: Arc<Readers>,
-}
-
-/// Results up to this size are sealed where the run is; larger ones on a thread where it keeps nobody waiting.
-const LIGHT_BYTES: usize = 16 << 10;
-
-/// A run as it is kept, and its entry in the chain.
-fn seal(run: &Run) -> Result<(Capsule, AuditEvent), LedgerError> {
-    let capsule = Capsule::of(run)?;
-    let event = audit::run_event(run, capsule.digest()?)?;
-    Ok((capsule, event))
+    /// Where signed heads are exported to.
+    heads: Arc<Path>,
+    membership: Arc<Membership>,
+    /// Scans that have ended and could not be recorded yet.
+    owed: Arc<scans::Owed>,
 }
 
 impl Ledger {
-    /// Opens the ledger at `path`, or creates it (mode 600). `keys` is the directory of the audit
-    /// key (mode 700), which is made when it is missing.
-    pub fn open(path: &Path, keys: &Path) -> Result<Self, LedgerError> {
-        let writer = Writer::start(store::open_writer(path)?)?;
+    /// Opens the ledger, or creates it, and brings it up to date. `keys` is the directory of the audit key (mode 700),
+    /// which is made when it is missing.
+    pub fn open(home: &Home, keys: &Path) -> Result<Self, LedgerError> {
         Ok(Self {
-            path: path.into(),
+            store: Arc::new(home.open()?),
             key: AuditKey::open(keys)?,
-            writer: Arc::new(writer),
-            readers: Readers::new(path),
+            heads: home.heads().into(),
+            membership: Arc::default(),
+            owed: Arc::default(),
         })
     }
 
-    /// Keeps a run and its entry in the chain, both or neither. A reply that says "done" waits for this.
-    pub async fn record(&self, run: &Run) -> Result<(), LedgerError> {
-        let (capsule, event) = match run.result_json.as_ref().is_some_and(|result| result.get().len() > LIGHT_BYTES) {
-            true => {
-                let run = run.clone();
-                tokio::task::spawn_blocking(move || seal(&run)).await.map_err(|_| LedgerError::Closed)??
-            }
-            false => seal(run)?,
-        };
-        self.write(move |conn| {
-            capsule.insert(conn)?;
-            audit::append(conn, &event).map(drop)
-        })
-        .await
-    }
-
-    /// Before a scan: sets aside up to `bytes` of its actor's quota, durably, or says what is used up. What is granted
-    /// is all that the scan may fetch.
-    pub async fn begin_scan(
-        &self,
-        run: RunId,
-        caller: &Caller,
-        bytes: u64,
-        quota: ScanQuota,
-    ) -> Result<Result<u64, OverQuota>, LedgerError> {
-        let caller = caller.clone();
-        self.write(move |conn| scans::begin(conn, (run, &caller), bytes, quota, Timestamp::now())).await
-    }
-
-    /// After a scan that had begun: its capsule, its entries in the chain and what it took of the quota, all or nothing.
-    pub async fn end_scan(&self, run: &Run, bytes: u64, event: AuditEvent) -> Result<(), LedgerError> {
-        let (capsule, recorded) = seal(run)?;
-        let id = run.run_id;
-        self.write(move |conn| {
-            capsule.insert(conn)?;
-            audit::append(conn, &recorded)?;
-            audit::append(conn, &event)?;
-            scans::end(conn, id, bytes, Timestamp::now())
-        })
-        .await
-    }
-
-    /// A scan that did not come as far as to begin.
-    pub async fn refuse_scan(&self, run: &Run, event: AuditEvent) -> Result<(), LedgerError> {
-        let (capsule, recorded) = seal(run)?;
-        self.write(move |conn| {
-            capsule.insert(conn)?;
-            audit::append(conn, &recorded)?;
-            audit::append(conn, &event).map(drop)
-        })
-        .await
-    }
-
-    /// At start, before anything is served: settles what a server that was killed left behind. How many they were.
-    pub async fn abandon_scans(&self) -> Result<usize, LedgerError> {
-        self.write(|conn| scans::abandon(conn, Timestamp::now())).await
-    }
-
-    /// Adds an entry that belongs to no run; its number in the chain.
-    pub async fn append(&self, event: AuditEvent) -> Result<i64, LedgerError> {
-        self.write(move |conn| audit::append(conn, &event)).await
-    }
-
-    /// One run, whole.
-    pub async fn run(&self, id: RunId) -> Result<Option<Run>, LedgerError> {
-        self.read(move |conn| runs::one(conn, id)).await
-    }
-
-    /// One run of this actor. Another's is as if it were not there, and found missing in the same time.
-    pub async fn run_of(&self, id: RunId, actor: &str) -> Result<Option<Run>, LedgerError> {
-        let actor = actor.to_owned();
-        self.read(move |conn| runs::one_of(conn, id, &actor)).await
-    }
-
-    /// A page of runs, newest first.
-    pub async fn runs(&self, filter: &RunFilter) -> Result<RunPage, LedgerError> {
-        let filter = filter.clone();
-        self.read(move |conn| runs::page(conn, &filter)).await
-    }
-
-    /// The last turns of one actor's thread, oldest first.
-    pub async fn thread(&self, thread: ThreadId, actor: &str, last: usize) -> Result<Vec<Turn>, LedgerError> {
-        let actor = actor.to_owned();
-        self.read(move |conn| runs::turns(conn, thread, &actor, last)).await
-    }
-
-    /// Makes a token and its `token.created` entry. The secret cannot be had again.
-    pub async fn create_token(&self, token: NewToken) -> Result<(TokenInfo, Secret), LedgerError> {
-        self.write(move |conn| tokens::create(conn, token)).await
-    }
-
-    /// All tokens, also revoked and expired ones, the newest first.
-    pub async fn tokens(&self) -> Result<Vec<TokenInfo>, LedgerError> {
-        self.read(tokens::list).await
-    }
-
-    /// Ends a token at once, with its `token.revoked` entry. False when there is no such token to end.
-    pub async fn revoke_token(&self, id: &str) -> Result<bool, LedgerError> {
-        let id = id.to_owned();
-        self.write(move |conn| tokens::revoke(conn, &id)).await
-    }
-
-    /// Whose token this is; none for a wrong, revoked or expired one, and no saying which.
-    pub async fn authenticate(&self, secret: &str) -> Result<Option<TokenInfo>, LedgerError> {
-        let Some(token) = Presented::parse(Use::Token, secret) else { return Ok(None) };
-        self.read(move |conn| tokens::authenticate(conn, &token)).await
-    }
-
-    /// A sign-in code for the page: good once, for ten minutes.
-    pub async fn create_login(&self, actor: &str, role: &str) -> Result<Secret, LedgerError> {
-        let who = Identity { actor: actor.to_owned(), role: role.to_owned() };
-        self.write(move |conn| sign_ins::create_login(conn, &who)).await
-    }
-
-    /// Changes a sign-in code for a session of twelve hours; the code is then used up.
-    pub async fn redeem_login(&self, code: &str) -> Result<Option<Secret>, LedgerError> {
-        let Some(code) = Presented::parse(Use::Login, code) else { return Ok(None) };
-        self.write(move |conn| sign_ins::redeem_login(conn, &code)).await
-    }
-
-    /// Who holds this session.
-    pub async fn session(&self, secret: &str) -> Result<Option<Identity>, LedgerError> {
-        let Some(session) = Presented::parse(Use::Session, secret) else { return Ok(None) };
-        self.read(move |conn| sign_ins::identity(conn, &session)).await
-    }
-
-    /// Signs out. False when there was no such session.
-    pub async fn end_session(&self, secret: &str) -> Result<bool, LedgerError> {
-        let Some(session) = Presented::parse(Use::Session, secret) else { return Ok(false) };
-        self.write(move |conn| sign_ins::end_session(conn, &session)).await
-    }
-
-    /// Walks the whole chain: hashes, signed heads (of the ledger and of the exported file), capsules.
-    pub async fn verify(&self) -> Result<ChainReport, LedgerError> {
-        let (key, heads, path) = (self.key.clone(), heads_file(&self.path), Arc::clone(&self.path));
-        // A connection of its own: the walk takes long and must not hold up other readers.
-        let walk = move || audit::verify::verify(&store::open_reader(&path)?, &key, &heads);
-        tokio::task::spawn_blocking(walk).await.map_err(|_| LedgerError::Closed)?
-    }
-
-    /// The same for a ledger that is only looked at: nothing is written, so that it also works where nothing can be.
-    pub fn verify_at(path: &Path, keys: &Path) -> Result<ChainReport, LedgerError> {
-        audit::verify::verify(&store::open_evidence(path)?, &AuditKey::existing(keys)?, &heads_file(path))
-    }
-
-    /// How long the chain is, its last signed head and its last entries. Says nothing of whether it is whole.
-    pub async fn audit_state(&self, last: usize) -> Result<AuditState, LedgerError> {
-        self.read(move |conn| audit::state(conn, last)).await
-    }
-
-    /// Signs the last entry and exports the signature. None while the chain is empty.
-    pub async fn sign_head(&self) -> Result<Option<SignedHead>, LedgerError> {
-        let (key, file) = (self.key.clone(), heads_file(&self.path));
-        let Some(head) = self.write(move |conn| audit::head::sign(conn, &key)).await? else { return Ok(None) };
-        let export = move || audit::head::export(&file, &head).map(|()| Some(head));
-        tokio::task::spawn_blocking(export).await.map_err(|_| LedgerError::Closed)?
-    }
-
-    /// Finds out by writing, about as much as a run takes.
-    pub async fn writable(&self) -> Result<(), LedgerError> {
-        let sql = "INSERT OR REPLACE INTO pulse (one, at, ballast) VALUES (1, ?1, zeroblob(32768))";
-        let now = time::text(Timestamp::now());
-        self.write(move |conn| Ok(conn.execute(sql, [now]).map(drop)?)).await
-    }
-
-    /// Deletes capsules that are older than `keep_days`; how many. Their entries stay.
-    pub async fn prune(&self, keep_days: u32) -> Result<usize, LedgerError> {
-        let age = SignedDuration::from_hours(24 * i64::from(keep_days));
-        let before = Timestamp::now().saturating_sub(age).unwrap_or(Timestamp::MIN);
-        let mut pruned = 0;
-        if self.write(move |conn| prune::announce(conn, before)).await? {
-            // Only what is signed excuses a capsule that is gone.
-            self.sign_head().await?;
-            loop {
-                let slice = self.write(move |conn| prune::slice(conn, before)).await?;
-                pruned += slice;
-                if slice < prune::SLICE {
-                    break;
-                }
-            }
-        }
-        Ok(pruned)
+    /// Whether several servers may be serving from it.
+    pub fn is_shared(&self) -> bool {
+        matches!(*self.store, Store::Postgres(_))
     }
 
     async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, LedgerError> + Send + 'static,
+        work: impl Fn(&dyn Conn) -> Result<T, LedgerError> + Send + 'static,
     ) -> Result<T, LedgerError> {
-        self.writer.write(work).await
+        self.store.write(work).await
     }
 
     async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, LedgerError> + Send + 'static,
+        work: impl Fn(&dyn Conn) -> Result<T, LedgerError> + Send + 'static,
     ) -> Result<T, LedgerError> {
-        self.readers.read(work).await
+        self.store.read(work).await
     }
-}
-
-/// Where the heads of a ledger are exported to.
-fn heads_file(ledger: &Path) -> PathBuf {
-    ledger.with_file_name(audit::head::FILE)
 }

@@ -1,20 +1,41 @@
 //! Forgetting the text of old runs. The chain stays whole: it never held the text.
 
 use crate::audit::{self, AuditEvent, CAPSULES_PRUNED};
-use crate::{LedgerError, time};
-use jiff::Timestamp;
-use rusqlite::Connection;
+use crate::store::{Conn, args};
+use crate::{Ledger, LedgerError, time};
+use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 /// How many go in one piece of work, so that records of running requests do not wait long.
-pub(crate) const SLICE: usize = 200;
+const SLICE: usize = 200;
+
+impl Ledger {
+    /// Deletes capsules that are older than `keep_days`; how many. Their entries stay.
+    pub async fn prune(&self, keep_days: u32) -> Result<usize, LedgerError> {
+        let age = SignedDuration::from_hours(24 * i64::from(keep_days));
+        let before = Timestamp::now().saturating_sub(age).unwrap_or(Timestamp::MIN);
+        let mut pruned = 0;
+        if self.write(move |conn| announce(conn, before)).await? {
+            // Only what is signed excuses a capsule that is gone.
+            self.sign_head().await?;
+            loop {
+                let gone = self.write(move |conn| slice(conn, before)).await?;
+                pruned += gone;
+                if gone < SLICE {
+                    break;
+                }
+            }
+        }
+        Ok(pruned)
+    }
+}
 
 /// Says in the chain that capsules made before `before` may be gone: without it, their absence is a flaw.
 /// False when there are none.
-pub(crate) fn announce(conn: &Connection, before: Timestamp) -> Result<bool, LedgerError> {
+fn announce(conn: &dyn Conn, before: Timestamp) -> Result<bool, LedgerError> {
     let before = time::text(before);
-    let sql = "SELECT EXISTS (SELECT 1 FROM run_capsules WHERE created_at < ?1)";
-    let any: bool = conn.query_row(sql, [&before], |row| row.get(0))?;
+    let sql = "SELECT EXISTS (SELECT 1 FROM run_capsules WHERE created_at < $1) AS some";
+    let any: bool = conn.only(sql, args![&before])?.get("some")?;
     if any {
         audit::append(conn, &AuditEvent::new(CAPSULES_PRUNED).detail(json!({"before": before})))?;
     }
@@ -22,8 +43,8 @@ pub(crate) fn announce(conn: &Connection, before: Timestamp) -> Result<bool, Led
 }
 
 /// Deletes at most [`SLICE`] of them; how many it were.
-pub(crate) fn slice(conn: &Connection, before: Timestamp) -> Result<usize, LedgerError> {
+fn slice(conn: &dyn Conn, before: Timestamp) -> Result<usize, LedgerError> {
     let sql = "DELETE FROM run_capsules WHERE run_id IN \
-               (SELECT run_id FROM run_capsules WHERE created_at < ?1 LIMIT ?2)";
-    Ok(conn.prepare_cached(sql)?.execute((time::text(before), SLICE as i64))?)
+               (SELECT run_id FROM run_capsules WHERE created_at < $1 LIMIT $2)";
+    conn.execute(sql, args![time::text(before), SLICE as i64])
 }

@@ -1,7 +1,7 @@
 //! Secrets that are shown once and kept only as a hash.
 
 use crate::LedgerError;
-use rusqlite::Connection;
+use crate::store::{Conn, args};
 use std::fmt;
 use subtle::ConstantTimeEq;
 
@@ -42,9 +42,11 @@ impl Use {
     /// Always gives one row, so that an unknown id costs what a known one does.
     fn hash_sql(self) -> &'static str {
         match self {
-            Self::Token => "SELECT ifnull((SELECT hash FROM tokens WHERE id = ?1), ?2)",
-            Self::Login => "SELECT ifnull((SELECT hash FROM sign_ins WHERE id = ?1 AND kind = 'login'), ?2)",
-            Self::Session => "SELECT ifnull((SELECT hash FROM sign_ins WHERE id = ?1 AND kind = 'session'), ?2)",
+            Self::Token => "SELECT coalesce((SELECT hash FROM tokens WHERE id = $1), $2) AS hash",
+            Self::Login => "SELECT coalesce((SELECT hash FROM sign_ins WHERE id = $1 AND kind = 'login'), $2) AS hash",
+            Self::Session => {
+                "SELECT coalesce((SELECT hash FROM sign_ins WHERE id = $1 AND kind = 'session'), $2) AS hash"
+            }
         }
     }
 }
@@ -86,9 +88,8 @@ impl Presented {
     }
 
     /// Compares in constant time, with a hash of zeros where the id is unknown.
-    pub(crate) fn matches(&self, conn: &Connection) -> Result<bool, LedgerError> {
-        let mut statement = conn.prepare_cached(self.purpose.hash_sql())?;
-        let kept: String = statement.query_row([&self.id, NO_HASH], |row| row.get(0))?;
+    pub(crate) fn matches(&self, conn: &dyn Conn) -> Result<bool, LedgerError> {
+        let kept: String = conn.only(self.purpose.hash_sql(), args![&self.id, NO_HASH])?.get("hash")?;
         Ok(kept.as_bytes().ct_eq(self.hash.as_bytes()).into())
     }
 }

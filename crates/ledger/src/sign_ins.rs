@@ -2,9 +2,9 @@
 
 use crate::audit::{self, AuditEvent};
 use crate::secret::{self, Presented, Secret, Use};
-use crate::{LedgerError, time};
+use crate::store::{Conn, args};
+use crate::{Ledger, LedgerError, time};
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::{Connection, OptionalExtension};
 
 const LOGIN_LASTS: SignedDuration = SignedDuration::from_mins(10);
 const SESSION_LASTS: SignedDuration = SignedDuration::from_hours(12);
@@ -16,13 +16,39 @@ pub struct Identity {
     pub role: String,
 }
 
-pub(crate) fn create_login(conn: &Connection, who: &Identity) -> Result<Secret, LedgerError> {
-    conn.execute("DELETE FROM sign_ins WHERE expires_at <= ?1", [time::text(Timestamp::now())])?;
+impl Ledger {
+    /// A sign-in code for the page: good once, for ten minutes.
+    pub async fn create_login(&self, actor: &str, role: &str) -> Result<Secret, LedgerError> {
+        let who = Identity { actor: actor.to_owned(), role: role.to_owned() };
+        self.write(move |conn| create_login(conn, &who)).await
+    }
+
+    /// Changes a sign-in code for a session of twelve hours; the code is then used up.
+    pub async fn redeem_login(&self, code: &str) -> Result<Option<Secret>, LedgerError> {
+        let Some(code) = Presented::parse(Use::Login, code) else { return Ok(None) };
+        self.write(move |conn| redeem_login(conn, &code)).await
+    }
+
+    /// Who holds this session.
+    pub async fn session(&self, secret: &str) -> Result<Option<Identity>, LedgerError> {
+        let Some(session) = Presented::parse(Use::Session, secret) else { return Ok(None) };
+        self.read(move |conn| identity(conn, &session)).await
+    }
+
+    /// Signs out. False when there was no such session.
+    pub async fn end_session(&self, secret: &str) -> Result<bool, LedgerError> {
+        let Some(session) = Presented::parse(Use::Session, secret) else { return Ok(false) };
+        self.write(move |conn| end_session(conn, &session)).await
+    }
+}
+
+fn create_login(conn: &dyn Conn, who: &Identity) -> Result<Secret, LedgerError> {
+    conn.execute("DELETE FROM sign_ins WHERE expires_at <= $1", args![time::text(Timestamp::now())])?;
     insert(conn, Use::Login, who, LOGIN_LASTS)
 }
 
 /// Takes the code and gives a session for it. A code that was used, is too old or is wrong gives nothing.
-pub(crate) fn redeem_login(conn: &Connection, code: &Presented) -> Result<Option<Secret>, LedgerError> {
+fn redeem_login(conn: &dyn Conn, code: &Presented) -> Result<Option<Secret>, LedgerError> {
     let Some(who) = identity(conn, code)? else { return Ok(None) };
     delete(conn, code)?;
     let session = insert(conn, Use::Session, &who, SESSION_LASTS)?;
@@ -30,36 +56,34 @@ pub(crate) fn redeem_login(conn: &Connection, code: &Presented) -> Result<Option
     Ok(Some(session))
 }
 
-pub(crate) fn identity(conn: &Connection, presented: &Presented) -> Result<Option<Identity>, LedgerError> {
+fn identity(conn: &dyn Conn, presented: &Presented) -> Result<Option<Identity>, LedgerError> {
     if !presented.matches(conn)? {
         return Ok(None);
     }
-    let mut statement = conn.prepare_cached("SELECT actor, role FROM sign_ins WHERE id = ?1 AND expires_at > ?2")?;
-    let now = time::text(Timestamp::now());
-    let who = statement.query_row([&presented.id, &now], |row| Ok(Identity { actor: row.get(0)?, role: row.get(1)? }));
-    Ok(who.optional()?)
+    let sql = "SELECT actor, role FROM sign_ins WHERE id = $1 AND expires_at > $2";
+    let found = conn.first(sql, args![&presented.id, time::text(Timestamp::now())])?;
+    found.map(|row| Ok(Identity { actor: row.get("actor")?, role: row.get("role")? })).transpose()
 }
 
 /// False when there was no such session.
-pub(crate) fn end_session(conn: &Connection, session: &Presented) -> Result<bool, LedgerError> {
+fn end_session(conn: &dyn Conn, session: &Presented) -> Result<bool, LedgerError> {
     let Some(who) = identity(conn, session)? else { return Ok(false) };
     delete(conn, session)?;
     audit::append(conn, &AuditEvent::new("session.ended").about(&who.actor, &who.role))?;
     Ok(true)
 }
 
-fn insert(conn: &Connection, purpose: Use, who: &Identity, lasts: SignedDuration) -> Result<Secret, LedgerError> {
+fn insert(conn: &dyn Conn, purpose: Use, who: &Identity, lasts: SignedDuration) -> Result<Secret, LedgerError> {
     let minted = secret::mint(purpose)?;
     let kind = if matches!(purpose, Use::Login) { "login" } else { "session" };
     let expires_at = time::text(Timestamp::now().saturating_add(lasts).unwrap_or(Timestamp::MAX));
     conn.execute(
-        "INSERT INTO sign_ins (id, kind, hash, actor, role, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        (&minted.id, kind, &minted.hash, &who.actor, &who.role, expires_at),
+        "INSERT INTO sign_ins (id, kind, hash, actor, role, expires_at) VALUES ($1, $2, $3, $4, $5, $6)",
+        args![&minted.id, kind, &minted.hash, &who.actor, &who.role, expires_at],
     )?;
     Ok(minted.secret)
 }
 
-fn delete(conn: &Connection, presented: &Presented) -> Result<(), LedgerError> {
-    conn.execute("DELETE FROM sign_ins WHERE id = ?1", [&presented.id])?;
-    Ok(())
+fn delete(conn: &dyn Conn, presented: &Presented) -> Result<(), LedgerError> {
+    conn.execute("DELETE FROM sign_ins WHERE id = $1", args![&presented.id]).map(drop)
 }

@@ -1,11 +1,10 @@
 //! Bearer tokens.
 
 use crate::audit::{self, AuditEvent};
-use crate::fields::Fields;
 use crate::secret::{self, Presented, Secret, Use};
-use crate::{LedgerError, time};
+use crate::store::{Conn, Row, args};
+use crate::{Ledger, LedgerError, time};
 use jiff::Timestamp;
-use rusqlite::{Connection, Row};
 use serde::Serialize;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -40,8 +39,7 @@ impl TokenInfo {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
     }
 
-    fn read(row: &Row<'_>) -> Result<Self, LedgerError> {
-        let row = Fields(row);
+    fn read(row: &Row) -> Result<Self, LedgerError> {
         Ok(Self {
             id: row.get("id")?,
             actor: row.get("actor")?,
@@ -54,14 +52,39 @@ impl TokenInfo {
     }
 }
 
-pub(crate) fn create(conn: &Connection, token: NewToken) -> Result<(TokenInfo, Secret), LedgerError> {
+impl Ledger {
+    /// Makes a token and its `token.created` entry. The secret cannot be had again.
+    pub async fn create_token(&self, token: NewToken) -> Result<(TokenInfo, Secret), LedgerError> {
+        self.write(move |conn| create(conn, &token)).await
+    }
+
+    /// All tokens, also revoked and expired ones, the newest first.
+    pub async fn tokens(&self) -> Result<Vec<TokenInfo>, LedgerError> {
+        self.read(list).await
+    }
+
+    /// Ends a token at once, with its `token.revoked` entry. False when there is no such token to end.
+    pub async fn revoke_token(&self, id: &str) -> Result<bool, LedgerError> {
+        let id = id.to_owned();
+        self.write(move |conn| revoke(conn, &id)).await
+    }
+
+    /// Whose token this is; none for a wrong, revoked or expired one, and no saying which.
+    pub async fn authenticate(&self, secret: &str) -> Result<Option<TokenInfo>, LedgerError> {
+        let Some(token) = Presented::parse(Use::Token, secret) else { return Ok(None) };
+        self.read(move |conn| authenticate(conn, &token)).await
+    }
+}
+
+fn create(conn: &dyn Conn, token: &NewToken) -> Result<(TokenInfo, Secret), LedgerError> {
     let minted = secret::mint(Use::Token)?;
-    let NewToken { actor, role, claims, expires_at } = token;
+    let NewToken { actor, role, claims, expires_at } = token.clone();
     let created_at = Timestamp::now();
     let info = TokenInfo { id: minted.id, actor, role, claims, created_at, expires_at, revoked_at: None };
     conn.execute(
-        "INSERT INTO tokens (id, hash, actor, role, claims_json, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        (
+        "INSERT INTO tokens (id, hash, actor, role, claims_json, created_at, expires_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        args![
             &info.id,
             minted.hash,
             &info.actor,
@@ -69,41 +92,34 @@ pub(crate) fn create(conn: &Connection, token: NewToken) -> Result<(TokenInfo, S
             serde_json::to_string(&info.claims)?,
             time::text(created_at),
             expires_at.map(time::text),
-        ),
+        ],
     )?;
     let detail = json!({"token": info.id, "claims": info.claims, "expires_at": expires_at});
     audit::append(conn, &AuditEvent::new("token.created").about(&info.actor, &info.role).detail(detail))?;
     Ok((info, minted.secret))
 }
 
-/// All of them, the newest first.
-pub(crate) fn list(conn: &Connection) -> Result<Vec<TokenInfo>, LedgerError> {
-    let mut statement = conn.prepare_cached("SELECT * FROM tokens ORDER BY created_at DESC, id")?;
-    let mut rows = statement.query([])?;
-    let mut tokens = Vec::new();
-    while let Some(row) = rows.next()? {
-        tokens.push(TokenInfo::read(row)?);
-    }
-    Ok(tokens)
+fn list(conn: &dyn Conn) -> Result<Vec<TokenInfo>, LedgerError> {
+    let tokens = conn.query("SELECT * FROM tokens ORDER BY created_at DESC, id", &[])?;
+    tokens.iter().map(TokenInfo::read).collect()
 }
 
 /// False when there is no such token, or it was revoked before.
-pub(crate) fn revoke(conn: &Connection, id: &str) -> Result<bool, LedgerError> {
-    let sql = "UPDATE tokens SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL";
-    if conn.execute(sql, (id, time::text(Timestamp::now())))? == 0 {
+fn revoke(conn: &dyn Conn, id: &str) -> Result<bool, LedgerError> {
+    let sql = "UPDATE tokens SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL";
+    if conn.execute(sql, args![id, time::text(Timestamp::now())])? == 0 {
         return Ok(false);
     }
-    let token = conn.query_row("SELECT * FROM tokens WHERE id = ?1", [id], |row| Ok(TokenInfo::read(row)))??;
+    let token = TokenInfo::read(&conn.only("SELECT * FROM tokens WHERE id = $1", args![id])?)?;
     let event = AuditEvent::new("token.revoked").about(&token.actor, &token.role).detail(json!({"token": id}));
     audit::append(conn, &event)?;
     Ok(true)
 }
 
-pub(crate) fn authenticate(conn: &Connection, presented: &Presented) -> Result<Option<TokenInfo>, LedgerError> {
+fn authenticate(conn: &dyn Conn, presented: &Presented) -> Result<Option<TokenInfo>, LedgerError> {
     if !presented.matches(conn)? {
         return Ok(None);
     }
-    let mut statement = conn.prepare_cached("SELECT * FROM tokens WHERE id = ?1")?;
-    let token = statement.query_row([&presented.id], |row| Ok(TokenInfo::read(row)))??;
+    let token = TokenInfo::read(&conn.only("SELECT * FROM tokens WHERE id = $1", args![&presented.id])?)?;
     Ok(Some(token).filter(|token| token.is_valid(Timestamp::now())))
 }

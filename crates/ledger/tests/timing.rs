@@ -2,13 +2,20 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test stops where it fails")]
 
-mod common;
+#[path = "it/place.rs"]
+#[macro_use]
+mod place;
 
-use common::{Place, run};
+use crate::place::{Place, run};
 use domain::{Run, RunId};
 use ledger::NewToken;
 use serde_json::value::RawValue;
 use std::time::{Duration, Instant};
+
+on_both! {
+    whether_a_run_exists,
+    whether_a_token_exists,
+}
 
 const TURNS: usize = 400;
 
@@ -35,9 +42,7 @@ fn assert_alike([one, other]: [Duration; 2], what: &str) {
     testkit::tally("house", what, 2 * TURNS, "told by time", 0);
 }
 
-#[tokio::test]
-async fn whether_a_run_exists() {
-    let place = Place::new();
+async fn whether_a_run_exists(place: Place) {
     let ledger = place.open();
     let result = RawValue::from_string(format!("\"{}\"", "x".repeat(8_000_000))).unwrap();
     let large = Run { result_json: Some(result), ..run("bob", "large") };
@@ -46,13 +51,11 @@ async fn whether_a_run_exists() {
         let ledger = &ledger;
         async move { ledger.run_of(id, "ann").await.unwrap().is_some() }
     };
-    assert_alike(medians(|| look(large.run_id), || look(RunId::new())).await, "another's run or none");
+    assert_alike(medians(|| look(large.run_id), || look(RunId::new())).await, &place.told("another's run or none"));
     assert!(ledger.run_of(large.run_id, "bob").await.unwrap().is_some());
 }
 
-#[tokio::test]
-async fn whether_a_token_exists() {
-    let place = Place::new();
+async fn whether_a_token_exists(place: Place) {
     let ledger = place.open();
     let ann = NewToken { actor: "ann".into(), role: "analyst".into(), claims: [].into(), expires_at: None };
     let (info, _) = ledger.create_token(ann).await.unwrap();
@@ -62,5 +65,5 @@ async fn whether_a_token_exists() {
         let ledger = &ledger;
         async move { ledger.authenticate(secret).await.unwrap().is_some() }
     };
-    assert_alike(medians(|| look(&known), || look(&unknown)).await, "a token's id known or unknown");
+    assert_alike(medians(|| look(&known), || look(&unknown)).await, &place.told("a token's id known or unknown"));
 }

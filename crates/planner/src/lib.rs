@@ -9,6 +9,7 @@ mod openai;
 mod placeholders;
 mod prices;
 pub mod prompt;
+pub mod records;
 
 pub use agent::{Agent, Answer, Caps, Ending, Event, Finished, Message, Role, Spent, Tool, Tools};
 pub use claude_code::{ClaudeCode, McpServer};

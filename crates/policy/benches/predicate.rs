@@ -1,4 +1,5 @@
-//! What a check costs: µs for each predicate of the case files, alone (parse, lower, render) and as a whole scan.
+//! What a check costs: µs for each predicate of the case files, alone (parse, lower, render) and as a whole scan, and what
+//! sqlglot takes to parse, walk and render the same.
 
 #![allow(
     clippy::print_stdout,
@@ -9,6 +10,8 @@
 
 use domain::{Caller, Dialect, Flavour, SourceSchema};
 use policy::Policy;
+use std::io::Write;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 #[path = "../tests/promise/events.rs"]
@@ -27,6 +30,12 @@ fn main() {
         let all = accepted(flavour);
         print(flavour, "typical predicate", &bench.predicates(&[TYPICAL.to_owned()]));
         print(flavour, &format!("{} predicates", all.len()), &bench.predicates(&all));
+        if let Some(theirs) = sqlglot(flavour, &[TYPICAL.to_owned()]) {
+            print(flavour, "typical predicate, sqlglot", &theirs);
+        }
+        if let Some(theirs) = sqlglot(flavour, &all) {
+            print(flavour, &format!("{} predicates, sqlglot", theirs.len()), &theirs);
+        }
         print(flavour, "typical scan, approved", &bench.scans(&[TYPICAL.to_owned()]));
         print(flavour, &format!("{} scans", all.len()), &bench.scans(&all));
     }
@@ -57,6 +66,24 @@ impl Bench<'_> {
         };
         texts.iter().map(|text| least(|| check(text))).collect()
     }
+}
+
+/// sqlglot, where it can be had. It does not read all of them.
+fn sqlglot(flavour: Flavour, texts: &[String]) -> Option<Vec<f64>> {
+    const PROJECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let made = Command::new(format!("{PROJECT}/scripts/python-deps")).arg("bench").output().ok()?;
+    let python = String::from_utf8(made.stdout).ok().filter(|_| made.status.success())?;
+    let mut child = Command::new(python.trim())
+        .arg(format!("{PROJECT}/tests/python/predicates_sqlglot.py"))
+        .arg(flavour.as_str())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    child.stdin.take()?.write_all((texts.join("\n") + "\n").as_bytes()).ok()?;
+    let told = String::from_utf8(child.wait_with_output().ok()?.stdout).ok()?;
+    Some(told.lines().filter_map(|line| line.parse().ok()).collect())
 }
 
 fn accepted(flavour: Flavour) -> Vec<String> {

@@ -12,6 +12,8 @@ pub struct Reader<'a> {
     pub policy: &'a Policy,
     pub caller: &'a Caller,
     pub source: &'a SourceSchema,
+    /// Whether rows that are marked as deleted are there.
+    pub deleted: bool,
 }
 
 /// A resource as one caller may read it.
@@ -23,6 +25,8 @@ pub struct Readable<'a> {
     pub contracts: Vec<&'a Contract>,
     pub fields: Vec<ReadableField<'a>>,
     pub rows: Vec<&'a RowFilter>,
+    /// Leaves out what is marked as deleted. It hides nothing that is there.
+    pub living: Option<&'a RowFilter>,
 }
 
 pub struct ReadableField<'a> {
@@ -56,7 +60,7 @@ enum Say<'a> {
 impl<'a> Reader<'a> {
     /// The resource of that name, if it exists for this caller. Names are compared without case, as the engines do.
     pub fn resource(&self, name: &str) -> Option<Readable<'a>> {
-        if let Some(entry) = self.policy.entry_of_source(&self.source.source, name) {
+        if let Some(entry) = self.policy.entry_for(self.caller, &self.source.source, name) {
             return self.under_contract(entry);
         }
         self.uncontracted().find(|table| table.name.eq_ignore_ascii_case(name)).map(without_contract)
@@ -65,7 +69,8 @@ impl<'a> Reader<'a> {
     /// Everything that this caller may read, contracts first, in a stable order.
     pub fn resources(&self) -> impl Iterator<Item = Readable<'a>> {
         let (reader, source) = (*self, &self.source.source);
-        let contracted = self.policy.entries_of(source).filter_map(move |entry| reader.under_contract(entry));
+        let contracted =
+            self.policy.entries_for(self.caller, source).filter_map(move |entry| reader.under_contract(entry));
         contracted.chain(self.uncontracted().map(without_contract))
     }
 
@@ -99,12 +104,16 @@ impl<'a> Reader<'a> {
             contracts: vec![contract],
             fields: Vec::new(),
             rows: Vec::new(),
+            living: entry.living.as_ref().filter(|_| !self.deleted),
         };
+        if readable.living.is_some_and(|living| !living.fits(table)) {
+            return None;
+        }
         let mut hidden: Vec<&str> = Vec::new();
         // Another contract over the same table binds as well: the stricter of both holds.
         let others = self
             .policy
-            .entries_of(&self.source.source)
+            .entries_for(self.caller, &self.source.source)
             .filter(|other| !std::ptr::eq(*other, entry) && other.contract.table.eq_ignore_ascii_case(&contract.table));
         for entry in std::iter::once(entry).chain(others) {
             match self.say(entry) {
@@ -152,5 +161,6 @@ fn without_contract(table: &Table) -> Readable<'_> {
         contracts: Vec::new(),
         fields: fields.map(|column| ReadableField { name: &column.name, column, field: None }).collect(),
         rows: Vec::new(),
+        living: None,
     }
 }

@@ -1,6 +1,6 @@
 //! The only thing that engines run.
 
-use domain::{Caller, ContractUse, Dialect, Limits, Value, sha256_hex};
+use domain::{Caller, ContractUse, Dialect, Limits, Op, Value, sha256_hex};
 
 /// A proposal that policy has accepted for one caller, in its compiled form.
 ///
@@ -24,6 +24,82 @@ pub struct Approved {
     pub(crate) tables: Vec<String>,
     pub(crate) proposal_hash: String,
     pub(crate) personal: bool,
+    pub(crate) change: Option<Box<Change>>,
+}
+
+/// The statements of one write, which run in one transaction and in this order.
+#[derive(Debug)]
+pub struct Change {
+    pub(crate) op: Op,
+    pub(crate) table: String,
+    pub(crate) columns: Vec<String>,
+    pub(crate) key: usize,
+    pub(crate) twin: Option<Statement>,
+    pub(crate) before: Option<Statement>,
+    pub(crate) write: Statement,
+    pub(crate) image: Statement,
+    pub(crate) versioned: bool,
+    pub(crate) fields: Vec<String>,
+}
+
+/// One statement and the values of its placeholders.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    pub(crate) sql: String,
+    pub(crate) params: Vec<Value>,
+}
+
+impl Change {
+    pub fn op(&self) -> Op {
+        self.op
+    }
+    /// The one table that is written.
+    pub fn table(&self) -> &str {
+        &self.table
+    }
+    /// The columns that are set.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+    /// How many fields tell its rows apart.
+    pub fn key(&self) -> usize {
+        self.key
+    }
+    /// INSERT with a natural key: the row that has it, as its key and whether it is the one that is to be inserted. If it
+    /// is, nothing is written; if it is not, the change is a conflict.
+    pub fn twin(&self) -> Option<&Statement> {
+        self.twin.as_ref()
+    }
+    /// UPDATE: the row, if it exists for this caller. Without it nothing is written.
+    pub fn before(&self) -> Option<&Statement> {
+        self.before.as_ref()
+    }
+    /// Writes one row and gives its key. More than one is undone.
+    pub fn write(&self) -> &Statement {
+        &self.write
+    }
+    /// The row afterwards, as its writer may read it: its first [`Change::key`] parameters are the key. Where it gives
+    /// nothing, the row would have left what its writer may see, and the write is undone.
+    pub fn image(&self) -> &Statement {
+        &self.image
+    }
+    /// The fields that its writer may know of: an error names no other.
+    pub fn fields(&self) -> &[String] {
+        &self.fields
+    }
+    /// Whether a write that finds nothing has come too late: the row is there, in another version.
+    pub fn is_versioned(&self) -> bool {
+        self.versioned
+    }
+}
+
+impl Statement {
+    pub fn sql(&self) -> &str {
+        &self.sql
+    }
+    pub fn params(&self) -> &[Value] {
+        &self.params
+    }
 }
 
 impl Approved {
@@ -41,7 +117,8 @@ impl Approved {
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
-    /// One read-only statement. Tables are named as `"main"."table"`, in Postgres by their own schema.
+    /// One read-only statement, or what a [`Change`] writes. Tables are named as `"main"."table"`, in Postgres by their
+    /// own schema.
     pub fn sql(&self) -> &str {
         &self.sql
     }
@@ -67,6 +144,10 @@ impl Approved {
     /// Whether personal fields may be among what it reads: their values reach no model.
     pub fn is_personal(&self) -> bool {
         self.personal
+    }
+    /// The statements of a write. Whatever only reads has none.
+    pub fn change(&self) -> Option<&Change> {
+        self.change.as_deref()
     }
     pub fn proposal_hash(&self) -> &str {
         &self.proposal_hash

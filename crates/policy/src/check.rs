@@ -2,6 +2,7 @@
 
 use crate::access::Reader;
 use crate::approved::{Approved, with_values};
+use crate::change::{self, Checked};
 use crate::plan;
 use crate::policy::Policy;
 use crate::scan;
@@ -24,20 +25,29 @@ impl Policy {
             let message = format!("unknown source `{}`", sql::refuse::clip(proposal.source()));
             return Err(Fault::new(Kind::NotFound, "policy.unknown_source", message));
         }
-        let reader = Reader { policy: self, caller, source };
+        let reader = Reader { policy: self, caller, source, deleted: true };
+        let mut limits = *limits;
+        let mut written = None;
         let (text, used) = match proposal {
-            Proposal::Sql { text, .. } => statement(reader, text, Origin::Text, Vec::new(), limits)?,
-            Proposal::Query { plan, .. } => {
-                let compiled = plan::compile(reader, plan)?;
-                let checked = statement(reader, &compiled.sql, Origin::Plan, compiled.params, limits);
-                // A place in our text says nothing to whoever sent the plan.
-                checked.map_err(|fault| Fault { span: None, ..fault })?
-            }
+            Proposal::Sql { text, .. } => statement(reader, text, Origin::Text, Vec::new(), &limits)?,
+            Proposal::Query { plan, .. } => query(reader, plan, &limits)?,
             Proposal::Scan { scan, .. } => {
-                let compiled = scan::compile(reader, scan, limits)?;
-                let checked = statement(reader, &compiled, Origin::Plan, Vec::new(), limits);
+                let compiled = scan::compile(reader, scan, &limits)?;
+                let checked = statement(reader, &compiled, Origin::Plan, Vec::new(), &limits);
                 checked.map_err(|fault| Fault { span: None, ..fault })?
             }
+            Proposal::Change { plan, .. } => match change::check(reader, plan, &limits)? {
+                Checked::Read { plan, rows, deleted } => {
+                    limits.rows = limits.rows.min(rows);
+                    query(Reader { deleted, ..reader }, &plan, &limits)?
+                }
+                Checked::Write(change, mut used) => {
+                    used.params.clone_from(&change.write.params);
+                    let text = change.write.sql.clone();
+                    written = Some(change);
+                    (text, used)
+                }
+            },
         };
         Ok(Approved {
             caller: caller.clone(),
@@ -45,12 +55,13 @@ impl Policy {
             dialect: source.dialect,
             sql: text,
             params: used.params,
-            limits: *limits,
+            limits,
             contracts: used.contracts.into_iter().collect(),
             filtered_by: used.filtered.into_iter().collect(),
             tables: used.tables.into_iter().collect(),
             proposal_hash: proposal.hash(),
             personal: used.personal,
+            change: written,
         })
     }
 }
@@ -59,7 +70,7 @@ impl Policy {
     /// A plan in the SQL that this caller could have written instead, over resource names and with its
     /// values in it: to be read, changed and sent as text. It is checked like any other text then.
     pub fn plan_as_text(&self, caller: &Caller, source: &SourceSchema, plan: &QueryPlan) -> Result<String, Fault> {
-        let compiled = plan::compile(Reader { policy: self, caller, source }, plan)?;
+        let compiled = plan::compile(Reader { policy: self, caller, source, deleted: true }, plan)?;
         Ok(with_values(&compiled.sql, &compiled.params))
     }
 }
@@ -68,12 +79,19 @@ impl Policy {
     /// A scan as it was understood: its texts in the flavour that they came in, written from the tree. Equal scans give
     /// equal texts, whatever they looked like.
     pub fn canonical_scan(&self, caller: &Caller, source: &SourceSchema, scan: &Scan) -> Result<Scan, Fault> {
-        scan::canonical(Reader { policy: self, caller, source }, scan)
+        scan::canonical(Reader { policy: self, caller, source, deleted: true }, scan)
     }
 }
 
+fn query(reader: Reader<'_>, plan: &QueryPlan, limits: &Limits) -> Result<(String, Used), Fault> {
+    let compiled = plan::compile(reader, plan)?;
+    let checked = statement(reader, &compiled.sql, Origin::Plan, compiled.params, limits);
+    // A place in our text says nothing to whoever sent the plan.
+    checked.map_err(|fault| Fault { span: None, ..fault })
+}
+
 /// The one way of every statement: parse, walk and rewrite, cap, render, and for some engines translate.
-fn statement(
+pub(crate) fn statement(
     reader: Reader<'_>,
     text: &str,
     origin: Origin,

@@ -7,8 +7,10 @@
 
 mod access;
 mod approved;
+mod change;
 mod check;
 mod contract;
+mod json;
 mod names;
 mod plan;
 mod policy;
@@ -19,7 +21,8 @@ mod suggest;
 mod translate;
 mod view;
 
-pub use approved::Approved;
+pub use approved::{Approved, Change, Statement};
+pub use change::{change_plan_json_schema, parse_change, parse_change_value};
 pub use contract::draft::{draft, resource_name};
 pub use contract::error::ContractError;
 pub use contract::role::{ResourceContract, ResourceField, ResourceJoin, ResourceLimits, ResourceOn};

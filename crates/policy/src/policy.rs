@@ -4,7 +4,7 @@ use crate::contract::error::ContractError;
 use crate::contract::role::ResourceContract;
 use crate::contract::rows::RowFilter;
 use crate::contract::{Contract, parse, validate};
-use domain::{SourceSchema, sha256_hex};
+use domain::{Caller, SourceSchema, sha256_hex};
 use std::collections::BTreeMap;
 
 /// An immutable snapshot of all contracts; the gateway swaps it on hot reload.
@@ -13,7 +13,7 @@ pub struct Policy {
     /// Current contracts by resource.
     entries: BTreeMap<String, Entry>,
     /// Older versions, kept beside the current one.
-    older: Vec<Contract>,
+    older: Vec<Entry>,
     fingerprint: String,
 }
 
@@ -23,6 +23,17 @@ pub struct Entry {
     pub contract: Contract,
     /// Role → the rows that exist for it.
     pub rows: BTreeMap<String, RowFilter>,
+    /// The rows that are not marked as deleted, where the contract says how they are marked.
+    pub living: Option<RowFilter>,
+}
+
+impl Entry {
+    fn new(contract: &Contract, rows: BTreeMap<String, RowFilter>) -> Self {
+        let mark = contract.soft_delete.as_ref().map(|mark| format!("\"{mark}\" IS NULL"));
+        // The mark is a field that exists: validation has seen to it.
+        let living = mark.and_then(|predicate| RowFilter::parse(contract, &predicate).ok());
+        Self { contract: contract.clone(), rows, living }
+    }
 }
 
 /// A contract that no longer fits its source.
@@ -51,17 +62,17 @@ impl Policy {
         for (file, contract) in &parsed {
             let rows = validate::contract(file, contract, &parsed, &mut errors);
             if validate::is_older(file) {
-                older.push(contract.clone());
+                older.push(Entry::new(contract, rows));
             } else {
-                entries.insert(contract.resource.clone(), Entry { contract: contract.clone(), rows });
+                entries.insert(contract.resource.clone(), Entry::new(contract, rows));
             }
         }
         errors.sort();
         if !errors.is_empty() {
             return Err(errors);
         }
-        older.sort_by(|a, b| (&a.resource, &a.version).cmp(&(&b.resource, &b.version)));
-        let fingerprint = fingerprint(entries.values().map(|e| &e.contract).chain(&older));
+        older.sort_by(|a, b| place(&a.contract).cmp(&place(&b.contract)));
+        let fingerprint = fingerprint(entries.values().chain(&older).map(|e| &e.contract));
         Ok(Self { entries, older, fingerprint })
     }
 
@@ -82,7 +93,7 @@ impl Policy {
 
     /// Contracts kept beside the current ones (`NAME@VERSION.yaml`).
     pub fn older_contracts(&self) -> impl Iterator<Item = &Contract> {
-        self.older.iter()
+        self.older.iter().map(|entry| &entry.contract)
     }
 
     /// What a role sees of a resource, as spec 002 §5.3 writes it; `None` if it sees nothing.
@@ -109,10 +120,34 @@ impl Policy {
         self.entries.values().filter(move |entry| entry.contract.source == source)
     }
 
-    pub(crate) fn entry_of_source(&self, source: &str, resource: &str) -> Option<&Entry> {
-        // Canonical names are lowercase.
-        self.entries.get(&resource.to_ascii_lowercase()).filter(|entry| entry.contract.source == source)
+    /// The contracts of a source that bind this caller: the current ones, or those that its token is pinned to.
+    pub(crate) fn entries_for<'a>(&'a self, caller: &'a Caller, source: &'a str) -> impl Iterator<Item = &'a Entry> {
+        let bound = self.entries.values().filter_map(move |entry| self.pinned(caller, entry));
+        bound.filter(move |entry| entry.contract.source == source)
     }
+
+    /// The same for one resource.
+    pub(crate) fn entry_for(&self, caller: &Caller, source: &str, resource: &str) -> Option<&Entry> {
+        // Canonical names are lowercase.
+        let current = self.entries.get(&resource.to_ascii_lowercase())?;
+        self.pinned(caller, current).filter(|entry| entry.contract.source == source)
+    }
+
+    /// A pin to a version that is not there any more shows nothing, rather than something else.
+    fn pinned<'a>(&'a self, caller: &Caller, current: &'a Entry) -> Option<&'a Entry> {
+        let resource = &current.contract.resource;
+        match caller.pin(resource) {
+            Some(version) if version != current.contract.version => self
+                .older
+                .iter()
+                .find(|entry| entry.contract.resource == *resource && entry.contract.version == version),
+            _ => Some(current),
+        }
+    }
+}
+
+fn place(contract: &Contract) -> (&str, &str) {
+    (&contract.resource, &contract.version)
 }
 
 fn fingerprint<'a>(contracts: impl Iterator<Item = &'a Contract>) -> String {

@@ -8,7 +8,7 @@ impl Policy {
     /// The source as this caller may see it: resources by canonical name with their readable columns,
     /// and the joins between them. What it may not see is not there.
     pub fn view(&self, caller: &Caller, source: &SourceSchema) -> SourceSchema {
-        let reader = Reader { policy: self, caller, source };
+        let reader = Reader { policy: self, caller, source, deleted: true };
         let readable: Vec<Readable<'_>> = reader.resources().filter(|r| !r.fields.is_empty()).collect();
         SourceSchema {
             source: source.source.clone(),
@@ -29,6 +29,7 @@ fn table(readable: &Readable<'_>, all: &[Readable<'_>]) -> Table {
         columns: readable.fields.iter().map(column).collect(),
         primary_key: names(readable, key).unwrap_or_default(),
         foreign_keys: joins(readable, all),
+        inferred: inferred(readable),
         synonyms: contract.map(|c| c.synonyms.clone()).unwrap_or_default(),
         row_count: if readable.is_filtered() { None } else { readable.table.row_count },
         filtered: readable.is_filtered(),
@@ -49,6 +50,14 @@ fn column(readable: &ReadableField<'_>) -> Column {
         values: field.values.clone(),
         pii: field.pii,
     }
+}
+
+/// Columns of keys that neither the source nor the contract declares.
+fn inferred(readable: &Readable<'_>) -> Vec<String> {
+    let declared = readable.contracts.first().map(|c| c.joins.as_slice()).unwrap_or_default();
+    let declared = |name: &String| declared.iter().any(|join| join.on.contains_key(name));
+    let visible = readable.table.inferred.iter().filter_map(|name| names(readable, [name])).flatten();
+    visible.filter(|name| !declared(name)).collect()
 }
 
 /// Foreign keys of the source and joins of the contract, where both ends are visible.

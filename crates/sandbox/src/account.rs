@@ -40,6 +40,13 @@ impl Account {
     }
 }
 
+/// Whom files must belong to that workers are to write, if not to whoever runs this process.
+pub fn worker_owner(wanted: Option<&str>) -> Option<(u32, u32)> {
+    let root = rustix::process::geteuid().is_root();
+    let account = root.then(|| Account::for_workers(wanted).ok()).flatten()?;
+    Some((account.uid, account.gid))
+}
+
 fn find(users: &str, name: &str) -> Option<Account> {
     users.lines().filter_map(parse).find(|a| a.name == name)
 }

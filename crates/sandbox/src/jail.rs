@@ -21,6 +21,10 @@ pub struct Program {
 pub struct Jail {
     /// Files and directories that it may read.
     pub read: Vec<PathBuf>,
+    /// Directories in which it may read, write and make files.
+    pub write: Vec<PathBuf>,
+    /// Whether it may lock files, for data that others change while it looks, and for files of its own.
+    pub locks: bool,
     pub limits: JailLimits,
     /// Nobody waits for it: it starts on what others leave of the processors, until its [`crate::Weight`] is reset.
     pub unhurried: bool,

@@ -34,6 +34,7 @@ mod spec;
 mod stage;
 mod write_probe;
 
+pub use account::worker_owner;
 pub use cgroup::Weight;
 pub use container::Container;
 pub use error::{SpawnError, Unavailable};

@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) fn spawn(sandbox: &Sandbox, jail: &Jail, tail: &[OsString], trial: bool) -> Result<Jailed, SpawnError> {
     let (host, tier) = (&sandbox.host, sandbox.report().tier);
-    let reads = spec::place(tier, resolve(&jail.read)?);
+    let reads = spec::place(tier, resolve(jail)?);
     let account = host.root.then(|| host.account.clone());
     let (tmp, scratch) = match tier {
         Tier::T1 | Tier::Container => (PathBuf::from(T1_TMP), None),
@@ -46,6 +46,7 @@ pub(crate) fn spawn(sandbox: &Sandbox, jail: &Jail, tail: &[OsString], trial: bo
         landlock_abi: sandbox.report().landlock_abi,
         program: sandbox.program.clone(),
         reads,
+        locks: jail.locks,
         tmp,
         limits: jail.limits,
     };
@@ -56,10 +57,12 @@ pub(crate) fn spawn(sandbox: &Sandbox, jail: &Jail, tail: &[OsString], trial: bo
     Ok(jailed)
 }
 
-/// Each path as it was named, made absolute, and what it really is.
-fn resolve(paths: &[PathBuf]) -> Result<Vec<(PathBuf, PathBuf)>, SpawnError> {
-    let resolve = |path: &PathBuf| Ok((std::path::absolute(path)?, fs::canonicalize(path)?));
-    paths.iter().map(|p| resolve(p).map_err(|reason| SpawnError::Missing { path: p.clone(), reason })).collect()
+/// Each path as it was named, made absolute, what it really is, and whether it may be written in.
+fn resolve(jail: &Jail) -> Result<Vec<(PathBuf, PathBuf, bool)>, SpawnError> {
+    let resolve = |path: &PathBuf, write| Ok((std::path::absolute(path)?, fs::canonicalize(path)?, write));
+    let paths = jail.write.iter().map(|path| (path, true)).chain(jail.read.iter().map(|path| (path, false)));
+    let missing = |path: &PathBuf, reason| SpawnError::Missing { path: path.clone(), reason };
+    paths.map(|(path, write)| resolve(path, write).map_err(|reason| missing(path, reason))).collect()
 }
 
 fn command(spec: &Spec, tail: &[OsString]) -> Result<Command, SpawnError> {

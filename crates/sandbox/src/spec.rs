@@ -29,12 +29,14 @@ pub(crate) struct Spec {
     pub landlock_abi: u32,
     pub program: Program,
     pub reads: Vec<Read>,
+    /// Whether it may lock files.
+    pub locks: bool,
     /// The scratch directory as the worker sees it.
     pub tmp: PathBuf,
     pub limits: JailLimits,
 }
 
-/// One readable file or directory.
+/// One readable file or directory, or one that may be written in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Read {
     /// As the caller names it, made absolute.
@@ -43,10 +45,11 @@ pub(crate) struct Read {
     pub real: PathBuf,
     /// Where the worker finds it.
     pub inside: PathBuf,
+    pub write: bool,
 }
 
 /// Names the places inside. Files of one directory stay together (a database finds its journal).
-pub(crate) fn place(tier: Tier, paths: Vec<(PathBuf, PathBuf)>) -> Vec<Read> {
+pub(crate) fn place(tier: Tier, paths: Vec<(PathBuf, PathBuf, bool)>) -> Vec<Read> {
     let mut parents: Vec<PathBuf> = Vec::new();
     let mut inside = |name: &Path| {
         let parent = name.parent().unwrap_or(Path::new("/"));
@@ -57,7 +60,7 @@ pub(crate) fn place(tier: Tier, paths: Vec<(PathBuf, PathBuf)>) -> Vec<Read> {
         Path::new(T1_DATA).join(number.to_string()).join(name.file_name().unwrap_or("root".as_ref()))
     };
     let mut reads: Vec<Read> = Vec::new();
-    for (name, real) in paths {
+    for (name, real, write) in paths {
         if reads.iter().any(|r| r.name == name) {
             continue;
         }
@@ -65,7 +68,7 @@ pub(crate) fn place(tier: Tier, paths: Vec<(PathBuf, PathBuf)>) -> Vec<Read> {
             Tier::T1 | Tier::Container => inside(&name),
             Tier::T2 => name.clone(),
         };
-        reads.push(Read { name, real, inside });
+        reads.push(Read { name, real, inside, write });
     }
     reads
 }
@@ -76,7 +79,7 @@ mod tests {
 
     #[test]
     fn files_of_one_directory_stay_together() {
-        let same = |path: &str| (PathBuf::from(path), PathBuf::from(path));
+        let same = |path: &str| (PathBuf::from(path), PathBuf::from(path), false);
         let reads = place(Tier::T1, vec![same("/a/x.db"), same("/b/x.db"), same("/a/x.db-wal"), same("/a/x.db")]);
         let inside: Vec<_> = reads.iter().map(|r| r.inside.to_str().unwrap()).collect();
         assert_eq!(inside, ["/data/0/x.db", "/data/1/x.db", "/data/0/x.db-wal"]);

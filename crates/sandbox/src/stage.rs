@@ -127,5 +127,5 @@ fn lock(spec: &Spec) -> Result<(), Failure> {
     if spec.tier != Tier::Container || spec.landlock_abi > 0 {
         filesystem::restrict(spec).map_err(|e| Failure::setup("landlock", e))?;
     }
-    syscalls::restrict(syscalls::Profile::Worker).map_err(|e| Failure::setup("seccomp", e))
+    syscalls::restrict(syscalls::Profile::Worker { locks: spec.locks }).map_err(|e| Failure::setup("seccomp", e))
 }

@@ -20,6 +20,8 @@ pub struct ServerBuilder {
 /// A running server. It is killed when this is dropped, or when the tests die.
 pub struct Server {
     program: PathBuf,
+    /// Its variables: other commands need those that its configuration names.
+    settings: Vec<(String, String)>,
     pub url: String,
     /// What it printed after `ready`.
     pub welcome: Vec<String>,
@@ -90,8 +92,8 @@ impl ServerBuilder {
         };
         let welcome = lines.by_ref().take(if self.demo { 2 } else { 1 }).collect();
         thread::spawn(move || lines.for_each(drop));
-        let Self { program, namespace, .. } = self;
-        Ok(Server { program, url, welcome, child, data, namespace, _temporary: temporary })
+        let Self { program, settings, namespace, .. } = self;
+        Ok(Server { program, url, welcome, child, data, settings, namespace, _temporary: temporary })
     }
 
     fn command(&self, data: &Path) -> Command {
@@ -148,10 +150,11 @@ impl Server {
         self.child.id()
     }
 
-    /// Runs another command of the program on this server's data.
+    /// Runs another command of the program on this server's data, with its settings.
     pub fn command(&self, args: &[&str]) -> Output {
         let mut command = Command::new("env");
         command.args(entered(self.namespace.as_deref())).arg(&self.program);
+        command.envs(self.settings.iter().map(|(name, value)| (name, value)));
         command.args(args).arg("--data").arg(&self.data).output().expect("the program to run")
     }
 

@@ -53,31 +53,33 @@ pub fn read(raw: &[u8], scale: i8) -> Result<i128, Misfit> {
         return Err(Misfit::Broken);
     }
     let mut number: i128 = 0;
+    // Where the last digit of a group stands, in units of the number that is made.
+    let mut stands = i32::from(weight.cast_signed()) * 4 + i32::from(scale);
     for group in groups.chunks_exact(2) {
         let group = group.try_into().map(u16::from_be_bytes).map_err(|_| Misfit::Broken)?;
-        number = number.checked_mul(10_000).and_then(|n| n.checked_add(i128::from(group))).ok_or(Misfit::Size)?;
+        number = with_group(number, group, stands)?;
+        stands -= 4;
     }
-    if number == 0 {
-        return Ok(0);
+    // What follows the last group are zeros.
+    if number != 0 && stands > -4 {
+        let zeros = 10_i128.checked_pow((stands + 4).unsigned_abs());
+        number = zeros.and_then(|zeros| number.checked_mul(zeros)).ok_or(Misfit::Size)?;
     }
-    let last = (i32::from(weight.cast_signed()) + 1 - i32::from(count)) * 4;
-    let number = shifted(number, last + i32::from(scale))?;
     if number >= 10_i128.pow(u32::from(MOST)) {
         return Err(Misfit::Size);
     }
     Ok(if negative { -number } else { number })
 }
 
-/// Times ten to some power; below one only if nothing is lost.
-fn shifted(number: i128, by: i32) -> Result<i128, Misfit> {
-    let factor = 10_i128.checked_pow(by.unsigned_abs());
-    if by >= 0 {
-        return factor.and_then(|factor| number.checked_mul(factor)).ok_or(Misfit::Size);
+/// The number with four more digits, or as many of them as it has room for: the others must be zeros.
+fn with_group(number: i128, group: u16, stands: i32) -> Result<i128, Misfit> {
+    let kept = (stands + 4).clamp(0, 4).unsigned_abs();
+    let cut = 10_u16.pow(4 - kept);
+    if !group.is_multiple_of(cut) {
+        return Err(Misfit::Scale);
     }
-    match factor {
-        Some(factor) if number % factor == 0 => Ok(number / factor),
-        _ => Err(Misfit::Scale),
-    }
+    let shifted = number.checked_mul(10_i128.pow(kept));
+    shifted.and_then(|number| number.checked_add(i128::from(group / cut))).ok_or(Misfit::Size)
 }
 
 fn head(raw: &[u8]) -> Option<[u16; 4]> {
@@ -109,6 +111,9 @@ mod tests {
         assert_eq!(read(&raw(9, 0, 0, &[1]), 2), Err(Misfit::Size));
         assert_eq!(read(&raw(0, 0xc000, 0, &[]), 2), Err(Misfit::NoNumber));
         assert_eq!(read(&[0, 1], 2), Err(Misfit::Broken));
+        // 38 digits, of which the last two stand in a group of four.
+        let long = raw(6, NEGATIVE, 10, &[1234, 5678, 9012, 3456, 7890, 1234, 5678, 123, 4567, 8900]);
+        assert_eq!(read(&long, 10), Ok(-12_345_678_901_234_567_890_123_456_780_123_456_789));
         assert_eq!(read(&raw(0, 0, 0, &[1])[..9], 2), Err(Misfit::Broken));
     }
 

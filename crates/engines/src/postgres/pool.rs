@@ -90,7 +90,7 @@ impl Pool {
     }
 
     pub fn put_back(&self, connection: Connection) {
-        let Connection { client, born, place } = connection;
+        let Connection { client, born, .. } = connection;
         if !client.is_closed() && born.elapsed() < MAX_AGE {
             self.lock().push(Idle { client, born });
         }

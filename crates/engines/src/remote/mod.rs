@@ -31,7 +31,10 @@ pub(crate) enum Remote {
 impl Remote {
     fn open(source: &Source, queue: Duration) -> Option<Result<Self, Fault>> {
         match &source.kind {
-            SourceKind::Files(_) | SourceKind::Sqlite(_) | SourceKind::Joined { .. } => None,
+            SourceKind::Files(_)
+            | SourceKind::Sqlite(_)
+            | SourceKind::SqliteWritable(_)
+            | SourceKind::Joined { .. } => None,
             SourceKind::Flight(settings) => {
                 Some(Flight::open(&source.name, settings, queue).map(Arc::new).map(Self::Flight))
             }

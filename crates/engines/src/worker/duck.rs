@@ -1,25 +1,30 @@
 //! DuckDB over files: views first, then every door of the engine shut, then statements.
 
+mod copy;
 mod estimate;
 mod footer;
 mod words;
 
+pub use copy::copy;
+
 use super::{Engine, encode, message};
-use crate::protocol::{Cause, Estimate, Failed, Queried, Query};
+use crate::protocol::{Cause, Estimate, Failed, OpenTable, Queried, Query};
 use arrow_array::RecordBatch;
 use domain::{Column, Dialect, FieldType, SourceSchema, Table, Value};
 use duckdb::{Config, Connection, params_from_iter, types};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
 pub struct Duck {
     connection: Connection,
     threads: u32,
-    /// Each table over one file.
-    files: Vec<(String, PathBuf)>,
+    tables: Vec<OpenTable>,
+    memory_bytes: u64,
+    /// To which every table is its file, for questions about files.
+    by_file: OnceCell<Connection>,
     /// Statements that were found to be one SELECT: values are bound, so that the same come again.
     known_selects: RefCell<HashSet<String>>,
 }
@@ -27,11 +32,14 @@ pub struct Duck {
 const MOST_KNOWN: usize = 256;
 
 impl Duck {
-    pub fn open(tables: &[(String, PathBuf)], memory_bytes: u64, threads: u32) -> Result<Self, Failed> {
+    pub fn open(tables: &[OpenTable], memory_bytes: u64, threads: u32) -> Result<Self, Failed> {
         let connection = connect(memory_bytes, threads).map_err(|e| source_failed("the engine does not start", &e))?;
-        for (table, path) in tables {
-            create_view(&connection, table, path).map_err(|e| {
-                let mut failed = source_failed(&format!("table `{table}` cannot be read from its file"), &e);
+        for (number, OpenTable { name, path, copy }) in tables.iter().enumerate() {
+            if copy.as_ref().is_some_and(|copy| copy::attach(&connection, number, name, copy)) {
+                continue;
+            }
+            create_view(&connection, &quoted(name), path).map_err(|e| {
+                let mut failed = source_failed(&format!("table `{name}` cannot be read from its file"), &e);
                 // Without the directory: where files are is nobody's business but the operator's.
                 let file = path.file_name().unwrap_or_default().to_string_lossy();
                 failed.message = failed.message.replace(&*path.to_string_lossy(), &file);
@@ -39,7 +47,14 @@ impl Duck {
             })?;
         }
         lock_down(&connection, tables).map_err(|e| source_failed("the engine cannot be locked down", &e))?;
-        Ok(Self { connection, threads, files: tables.to_vec(), known_selects: RefCell::default() })
+        Ok(Self {
+            connection,
+            threads,
+            tables: tables.to_vec(),
+            memory_bytes,
+            by_file: OnceCell::new(),
+            known_selects: RefCell::default(),
+        })
     }
 
     /// Asks DuckDB's own parser, which serialises SELECT statements and nothing else. Preparing would
@@ -84,7 +99,7 @@ impl Duck {
 
 impl Engine for Duck {
     fn describe(&mut self) -> Result<SourceSchema, Failed> {
-        let tables = self.files.iter().map(|(table, _)| self.describe_table(table)).collect::<duckdb::Result<_>>();
+        let tables = self.tables.iter().map(|table| self.describe_table(&table.name)).collect::<duckdb::Result<_>>();
         let tables = tables.map_err(|e| failed_on_data(&e))?;
         Ok(SourceSchema { source: String::new(), dialect: Dialect::DuckDb, tables, data_version: String::new() })
     }
@@ -99,11 +114,15 @@ impl Engine for Duck {
         let params = params_from_iter(query.params.iter().map(bound));
         let stream = statement.stream_arrow(params).map_err(|e| failed_on_data(&e))?;
         let schema = stream.get_schema();
-        let batches = stream.map(|batch: Result<RecordBatch, _>| batch.map_err(|e| failed_on_data(&e)));
+        let mut batches = stream.map(|batch: Result<RecordBatch, _>| batch.map_err(|e| failed_on_data(&e)));
         let wanted = encode::Wanted { columns: encode::columns_of(&schema), schema, query };
-        match self.threads {
-            1 => encode::write_stream(wanted, batches, out),
-            _ => side_by_side(wanted, batches, out),
+        if self.threads == 1 {
+            return encode::write_stream(wanted, batches, out);
+        }
+        let few: Vec<_> = batches.by_ref().take(FEW).collect();
+        match few.len() < FEW {
+            true => encode::write_stream(wanted, few.into_iter(), out),
+            false => side_by_side(wanted, few.into_iter().chain(batches), out),
         }
     }
 
@@ -113,6 +132,8 @@ impl Engine for Duck {
     }
 }
 
+/// Of fewer batches, a thread to write them would cost more than it saves.
+const FEW: usize = 4;
 /// Batches that may wait to be written.
 const WAITING: usize = 64;
 
@@ -154,9 +175,9 @@ fn connect(memory_bytes: u64, threads: u32) -> duckdb::Result<Connection> {
     Ok(connection)
 }
 
-/// A view over one file. What has to be guessed (CSV dialect, types) is guessed once, here, so
+/// A view of this (quoted) name over one file. What has to be guessed (CSV dialect, types) is guessed once, here, so
 /// that each statement finds the same types.
-fn create_view(connection: &Connection, table: &str, path: &Path) -> duckdb::Result<()> {
+fn create_view(connection: &Connection, view: &str, path: &Path) -> duckdb::Result<()> {
     let file = literal(&path.to_string_lossy());
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let reader = match extension.as_str() {
@@ -168,7 +189,7 @@ fn create_view(connection: &Connection, table: &str, path: &Path) -> duckdb::Res
         "json" | "ndjson" | "jsonl" => json_reader(connection, &file)?,
         _ => format!("FROM read_parquet({file})"),
     };
-    connection.execute_batch(&format!("CREATE VIEW {} AS {reader}", quoted(table)))
+    connection.execute_batch(&format!("CREATE VIEW {view} AS {reader}"))
 }
 
 fn json_reader(connection: &Connection, file: &str) -> duckdb::Result<String> {
@@ -183,8 +204,8 @@ fn json_reader(connection: &Connection, file: &str) -> duckdb::Result<String> {
 }
 
 /// Everything off that statements could reach the outside by; the last setting makes it final.
-fn lock_down(connection: &Connection, tables: &[(String, PathBuf)]) -> duckdb::Result<()> {
-    let paths: Vec<String> = tables.iter().map(|(_, path)| literal(&path.to_string_lossy())).collect();
+fn lock_down(connection: &Connection, tables: &[OpenTable]) -> duckdb::Result<()> {
+    let paths: Vec<String> = tables.iter().map(|table| literal(&table.path.to_string_lossy())).collect();
     connection.execute_batch(&format!(
         "SET allowed_paths = [{}]; SET enable_external_access = false; SET lock_configuration = true;",
         paths.join(", ")

@@ -28,6 +28,8 @@ pub struct Frames<'a, W: Write + Send> {
 
 /// What is gathered before it is sent.
 pub const FRAME: usize = 1024 * 1024;
+/// What goes as it is, without being gathered.
+const LARGE: usize = 128 * 1024;
 
 impl<'a, W: Write + Send> Frames<'a, W> {
     /// `announce` says whether columns are told in a frame of their own.
@@ -59,6 +61,14 @@ impl<W: Write + Send> Sink for Frames<'_, W> {
 
 impl<W: Write + Send> Write for Frames<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.len() >= LARGE {
+            // Large enough for frames of their own: not copied once more.
+            self.send()?;
+            for piece in bytes.chunks(FRAME) {
+                write_frame(self.out, TAG_ARROW, piece)?;
+            }
+            return Ok(bytes.len());
+        }
         self.buffer.extend_from_slice(bytes);
         if self.buffer.len() >= FRAME {
             self.send()?;

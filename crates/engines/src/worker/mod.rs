@@ -11,8 +11,8 @@ mod sqlite;
 mod tests;
 
 use crate::protocol::{
-    Cause, Done, Estimate, Failed, Form, Open, OpenEngine, Queried, Query, Request, TAG_DONE, TAG_FAILED, TAG_REQUEST,
-    read_frame, write_frame,
+    Cause, Change, CopyOut, Done, Estimate, Failed, Form, Open, OpenEngine, Queried, Query, Request, TAG_DONE,
+    TAG_FAILED, TAG_REQUEST, read_frame, write_frame,
 };
 use domain::SourceSchema;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -24,6 +24,10 @@ trait Engine {
     fn describe(&mut self) -> Result<SourceSchema, Failed>;
     /// Writes the rows to `out`, in the form that they are wanted in, and says what they were.
     fn query(&self, query: &Query, out: &mut dyn encode::Sink) -> Result<Queried, Failed>;
+    /// Makes one change, all of it or none, and writes the row as it then is to `out`.
+    fn change(&mut self, _: &Change, _: &mut dyn encode::Sink) -> Result<(Queried, u64), Failed> {
+        Err(Failed::new(Cause::Denied, "this engine only reads"))
+    }
     /// What the statement would read and give, found out in little time.
     fn estimate(&mut self, query: &Query) -> Result<Estimate, Failed>;
 }
@@ -63,6 +67,7 @@ fn answer(opened: &mut Option<Opened>, request: Request, out: &mut (impl Write +
             *opened = Some(Opened { engine: open_engine(&open)?, files });
             Ok(Done::Opened)
         }
+        (Request::Copy(copy), None) => copy_out(&copy, out),
         (Request::Describe, Some(opened)) => opened.engine.describe().map(Done::Described),
         (Request::Query(query), Some(opened)) => {
             let start = Instant::now();
@@ -75,8 +80,16 @@ fn answer(opened: &mut Option<Opened>, request: Request, out: &mut (impl Write +
             queried.exec_ms = start.elapsed().as_secs_f64() * 1e3;
             Ok(Done::Queried(queried))
         }
+        (Request::Change(change), Some(opened)) => {
+            let start = Instant::now();
+            let mut frames = encode::Frames::new(out, false);
+            let (mut queried, affected) = opened.engine.change(&change, &mut frames)?;
+            frames.finish().map_err(|e| Failed::new(Cause::Protocol, e.to_string()))?;
+            queried.exec_ms = start.elapsed().as_secs_f64() * 1e3;
+            Ok(Done::Changed(queried, affected))
+        }
         (Request::TryToWrite, Some(opened)) => try_to_write(&opened.files),
-        (Request::Open(_), Some(_)) => Err(Failed::new(Cause::Protocol, "already open")),
+        (Request::Open(_) | Request::Copy(_), Some(_)) => Err(Failed::new(Cause::Protocol, "already open")),
         (_, None) => Err(Failed::new(Cause::Protocol, "nothing is open")),
     }
 }
@@ -89,10 +102,23 @@ fn estimate(engine: &mut dyn Engine, query: &Query, out: &mut dyn encode::Sink) 
     Ok(Queried { columns: Vec::new(), row_count: 0, truncated: false, exec_ms: 0.0 })
 }
 
+/// The copy, made in the scratch directory, and then sent.
+fn copy_out(copy: &CopyOut, out: &mut (impl Write + Send)) -> Result<Done, Failed> {
+    duck::copy(copy)?;
+    let broken = |e: io::Error| Failed::new(Cause::Protocol, e.to_string());
+    let mut file = std::fs::File::open(&copy.to).map_err(broken)?;
+    let mut frames = encode::Frames::new(out, false);
+    io::copy(&mut file, &mut frames).map_err(broken)?;
+    frames.finish().map_err(broken)?;
+    Ok(Done::Copied)
+}
+
 fn open_engine(open: &Open) -> Result<Box<dyn Engine>, Failed> {
     Ok(match &open.engine {
         OpenEngine::Files(tables) => Box::new(duck::Duck::open(tables, open.memory_bytes, open.threads)?),
-        OpenEngine::Sqlite(path) => Box::new(sqlite::Sqlite::open(path)?),
+        OpenEngine::Sqlite(path) => Box::new(sqlite::Sqlite::open(path, sqlite::Access::Immutable)?),
+        OpenEngine::SqliteLive(path) => Box::new(sqlite::Sqlite::open(path, sqlite::Access::Live)?),
+        OpenEngine::SqliteWriter(path) => Box::new(sqlite::Sqlite::open(path, sqlite::Access::Writer)?),
     })
 }
 

@@ -1,27 +1,31 @@
-//! SQLite, opened read-only and immutable, with an authorizer that knows only reading.
+//! SQLite, with an authorizer that knows only reading, and for a writer nothing but the write in hand.
 
 use super::{Engine, encode, message};
-use crate::protocol::{Cause, Estimate, Failed, Queried, Query, column};
+use crate::protocol::{Cause, Change, Estimate, Failed, Queried, Query, column};
 use arrow_array::RecordBatch;
 use domain::{Column, Dialect, FieldType, ForeignKey, SourceSchema, Table, Value};
-use rusqlite::config::DbConfig;
-use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
-use rusqlite::limits::Limit;
+use rusqlite::hooks::{AuthContext, Authorization};
 use rusqlite::types::ToSqlOutput;
-use rusqlite::{Connection, OpenFlags, Rows, ToSql, params_from_iter};
+use rusqlite::{Connection, Rows, ToSql, params_from_iter};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 mod columns;
 mod functions;
+mod open;
+mod write;
+
+pub use open::Access;
+use open::authorize;
 
 pub struct Sqlite {
     connection: Connection,
 }
 
 impl Sqlite {
-    pub fn open(path: &Path) -> Result<Self, Failed> {
-        let connection = connect(path).map_err(|e| Failed::new(Cause::Source, message::first_line(&e.to_string())))?;
+    pub fn open(path: &Path, access: Access) -> Result<Self, Failed> {
+        let connection =
+            open::connect(path, access).map_err(|e| Failed::new(Cause::Source, message::first_line(&e.to_string())))?;
         Ok(Self { connection })
     }
 
@@ -136,6 +140,10 @@ impl Engine for Sqlite {
         encode::write_stream(wanted, std::iter::once(Ok(first)).chain(blocks), out)
     }
 
+    fn change(&mut self, change: &Change, out: &mut dyn encode::Sink) -> Result<(Queried, u64), Failed> {
+        write::change(self, change, out)
+    }
+
     fn estimate(&mut self, query: &Query) -> Result<Estimate, Failed> {
         let start = Instant::now();
         let late = move || start.elapsed() > PATIENCE;
@@ -218,47 +226,6 @@ impl Iterator for Blocks<'_> {
             Ok(()) => Some(self.batch()),
             Err(failed) => Some(Err(failed)),
         }
-    }
-}
-
-fn connect(path: &Path) -> rusqlite::Result<Connection> {
-    let name = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(format!("file:{name}?immutable=1"), flags)?;
-    // Opening is lazy: read the schema now, so that a file that is no database is found here.
-    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
-    functions::register(&connection)?;
-    lock_down(&mut connection)?;
-    Ok(connection)
-}
-
-fn lock_down(connection: &mut Connection) -> rusqlite::Result<()> {
-    connection.execute_batch("PRAGMA query_only = 1; PRAGMA temp_store = 2; PRAGMA cache_size = -16384;")?;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;
-    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, 16 * 1024 * 1024)?;
-    connection.set_limit(Limit::SQLITE_LIMIT_SQL_LENGTH, 1024 * 1024)?;
-    connection.set_limit(Limit::SQLITE_LIMIT_EXPR_DEPTH, 200)?;
-    connection.set_limit(Limit::SQLITE_LIMIT_COMPOUND_SELECT, 50)?;
-    connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
-    connection.authorizer(Some(authorize))
-}
-
-/// Reading, recursion and functions that compute. Everything else, also what SQLite may learn to
-/// do in a later version, is denied.
-fn authorize(context: AuthContext<'_>) -> Authorization {
-    match context.action {
-        AuthAction::Select | AuthAction::Recursive => Authorization::Allow,
-        AuthAction::Read { table_name, .. } if !table_name.to_ascii_lowercase().starts_with("sqlite_") => {
-            Authorization::Allow
-        }
-        AuthAction::Function { function_name } => match function_name.to_ascii_lowercase().as_str() {
-            "load_extension" | "fts3_tokenizer" | "writefile" | "readfile" | "edit" => Authorization::Deny,
-            _ => Authorization::Allow,
-        },
-        _ => Authorization::Deny,
     }
 }
 

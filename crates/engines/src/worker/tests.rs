@@ -2,8 +2,8 @@
 
 use super::serve;
 use crate::protocol::{
-    Done, Failed, Open, OpenEngine, Query, Request, TAG_ARROW, TAG_DONE, TAG_FAILED, TAG_REQUEST, read_frame,
-    write_frame,
+    CopyOut, Done, Failed, Open, OpenEngine, OpenTable, Query, Request, TAG_ARROW, TAG_DONE, TAG_FAILED, TAG_REQUEST,
+    read_frame, write_frame,
 };
 use std::path::Path;
 
@@ -44,7 +44,7 @@ fn csv(dir: &Path) -> OpenEngine {
     let file = dir.join("cars.csv");
     std::fs::write(&file, "id,model\n1,Astra\n2,Corsa\n").unwrap();
     std::fs::write(dir.join("secret.csv"), "password\nhunter2\n").unwrap();
-    OpenEngine::Files(vec![("cars".into(), file)])
+    OpenEngine::Files(vec![OpenTable { name: "cars".into(), path: file, copy: None }])
 }
 
 fn sqlite(dir: &Path) -> OpenEngine {
@@ -65,13 +65,26 @@ fn good_statements_run() {
     }
 }
 
+/// The same table, read from a hot copy.
+fn hot(dir: &Path) -> OpenEngine {
+    let OpenEngine::Files(mut tables) = csv(dir) else { unreachable!() };
+    for table in &mut tables {
+        let (path, to) = (table.path.clone(), dir.join("copy.duckdb"));
+        super::duck::copy(&CopyOut { path, to: to.clone(), memory_bytes: 512 << 20, threads: 1 }).unwrap();
+        table.copy = Some(to);
+    }
+    OpenEngine::Files(tables)
+}
+
 #[test]
 fn duckdb_alone_refuses_to_reach_out() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().display();
-    let statements = include_str!("tests/duckdb.sql").replace("$DIR", &path.to_string());
-    all_refused(csv(dir.path()), &statements);
-    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2, "nothing was written");
+    for (engine, files) in [(csv as fn(&Path) -> OpenEngine, 2), (hot, 3)] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().display();
+        let statements = include_str!("tests/duckdb.sql").replace("$DIR", &path.to_string());
+        all_refused(engine(dir.path()), &statements);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), files, "nothing was written");
+    }
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn parquet_bomb(dir: &Path) -> FileTable {
     connection.execute_batch(&copy).unwrap();
     let size = std::fs::metadata(&path).unwrap().len();
     assert!(size <= 1_000_000, "{size} bytes are not small");
-    FileTable { table: "bomb".to_owned(), path }
+    FileTable::new("bomb", path)
 }
 
 fn resident() -> u64 {
@@ -178,7 +178,7 @@ async fn hostile_files_cost_their_own_worker() {
     for (name, content) in &files {
         let path = dir.path().join(name);
         std::fs::write(&path, content).unwrap();
-        let kind = SourceKind::Files(vec![FileTable { table: "t".to_owned(), path }]);
+        let kind = SourceKind::Files(vec![FileTable::new("t", path)]);
         let source = Source { name: "hostile".to_owned(), kind };
         let start = Instant::now();
         let outcome = engines.describe(&source).await.map(|schema| schema.tables.len());

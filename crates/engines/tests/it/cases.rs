@@ -19,6 +19,7 @@ pub fn name(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::DuckDb => "duckdb",
         Dialect::Sqlite => "sqlite",
+        Dialect::Postgres => "postgres",
     }
 }
 
@@ -71,6 +72,7 @@ pub fn shown(proposal: &Proposal) -> String {
         Proposal::Sql { text, .. } => text.clone(),
         Proposal::Query { plan, .. } => serde_json::to_string(plan).unwrap(),
         Proposal::Scan { scan, .. } => serde_json::to_string(scan).unwrap(),
+        Proposal::Change { plan, .. } => serde_json::to_string(plan).unwrap(),
     }
 }
 

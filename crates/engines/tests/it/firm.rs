@@ -182,7 +182,7 @@ impl Firm {
                 let file = |table: &Table| {
                     let path = dir.join(format!("{}.parquet", table.name));
                     connection.execute_batch(&format!("COPY {} TO '{}'", table.name, path.display())).unwrap();
-                    FileTable { table: table.name.to_owned(), path }
+                    FileTable::new(table.name, path)
                 };
                 SourceKind::Files(self.tables.iter().map(file).collect())
             }
@@ -191,6 +191,7 @@ impl Firm {
                 rusqlite::Connection::open(&path).unwrap().execute_batch(&self.create(Dialect::Sqlite)).unwrap();
                 SourceKind::Sqlite(path)
             }
+            other => panic!("no worker reads {other:?}"),
         };
         Source { name: "crm".to_owned(), kind }
     }

@@ -1,6 +1,6 @@
 //! A place with data that was given to an engine, and secrets that were not.
 
-use engines::{Source, SourceKind};
+use engines::{FileTable, Source, SourceKind};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -85,9 +85,11 @@ impl Place {
 pub fn engine(source: &Source, inside: impl Fn(&Path) -> PathBuf) -> Value {
     let engine = match &source.kind {
         SourceKind::Files(tables) => {
-            json!({"Files": tables.iter().map(|t| (&t.table, inside(&t.path))).collect::<Vec<_>>()})
+            let open = |t: &FileTable| json!({ "name": t.table, "path": inside(&t.path), "copy": null });
+            json!({ "Files": tables.iter().map(open).collect::<Vec<_>>() })
         }
         SourceKind::Sqlite(path) => json!({"Sqlite": inside(path)}),
+        other => panic!("no worker opens {other:?}"),
     };
     json!({"engine": engine, "memory_bytes": 512 * 1024 * 1024})
 }

@@ -32,7 +32,7 @@ pub enum Answer {
 impl Talk {
     /// Starts a worker that may read these files.
     pub fn start(sandbox: &Sandbox, read: Vec<PathBuf>, limits: JailLimits) -> Self {
-        let mut jailed = sandbox.spawn(&Jail { read, limits, unhurried: false }, &[]).unwrap();
+        let mut jailed = sandbox.spawn(&Jail { read, limits, ..Jail::default() }, &[]).unwrap();
         let stdin = jailed.stdin.take().unwrap();
         let mut stdout = jailed.stdout.take().unwrap();
         let mut stderr = jailed.stderr.take().unwrap();

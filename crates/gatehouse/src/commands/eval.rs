@@ -13,7 +13,7 @@ use figures::{Report, Verdict, Verdicts};
 use gateway::House;
 use question::{Known, Question};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
@@ -27,12 +27,16 @@ pub async fn run(eval: Eval) -> Result<ExitCode, Problem> {
     let mut houses = Houses::new(&eval)?;
     let caller = Caller::new("local", &eval.role);
     let mut verdicts = Verdicts::default();
+    let mut opened = HashSet::new();
     let progress = std::io::stderr().is_terminal();
     for (done, question) in questions.iter().enumerate() {
         if progress && done % 25 == 0 {
             eprint!("\r{done} of {} questions", questions.len());
         }
         let (house, dataset) = houses.of(question)?;
+        if opened.insert((question.db.clone(), dataset.clone())) {
+            house.read_all_values(&caller, Door::Local, &dataset).await?;
+        }
         verdicts.add(judge(&house, &caller, &dataset, question).await?);
     }
     if progress {
@@ -51,6 +55,7 @@ fn conclude(report: &Report, eval: &Eval) -> ExitCode {
     let asked = [
         ("right of all", report.all.right_of_all(), eval.min_right),
         ("right of answered", report.all.right_of_answered(), eval.min_precision),
+        ("refused or asked back as it should be", report.withheld(), eval.min_withheld),
     ];
     for (what, reached, least) in asked {
         // Of no answer at all none is wrong.

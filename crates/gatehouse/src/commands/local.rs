@@ -42,7 +42,7 @@ pub fn file_source(file: &str) -> Source {
     let kind = if is_sqlite(file) {
         SourceKind::Sqlite(path.into())
     } else {
-        SourceKind::Files(vec![FileTable { table, path: path.into() }])
+        SourceKind::Files(vec![FileTable::new(table, path)])
     };
     Source { name: file.to_owned(), kind }
 }

@@ -8,6 +8,7 @@ mod eval;
 mod local;
 mod mcp;
 mod plan;
+mod replay;
 pub mod runner;
 mod serve;
 mod tables;
@@ -28,9 +29,11 @@ pub fn run(cli: Cli) -> Result<ExitCode, Problem> {
         Command::Plan(plan) => run_async(plan::run(plan)),
         Command::Eval(eval) => run_async(eval::run(eval)),
         Command::Audit(audit) => run_async(audit::run(audit)),
+        Command::Replay(replay) => run_async(replay::run(replay)),
         Command::Doctor(doctor) => run_async(doctor::run(doctor)),
         Command::Config(config) => config::run(config),
         Command::Schema(Schema::Contract) => Ok(shown(&policy::contract_json_schema())),
+        Command::Schema(Schema::ChangePlan) => Ok(shown(&policy::change_plan_json_schema())),
         Command::Schema(Schema::QueryPlan) => Ok(shown(&policy::query_plan_json_schema())),
         Command::Runner => Ok(runner::run(Vec::new())),
     }

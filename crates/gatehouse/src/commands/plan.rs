@@ -125,7 +125,7 @@ async fn answer(house: &Arc<House>, caller: &Caller, dataset: &str, question: &s
             let approved = house.policy().check(caller, &schema, &proposal, &NO_LIMIT)?;
             let plan = match proposal {
                 Proposal::Query { plan, .. } => Some(*plan),
-                Proposal::Sql { .. } | Proposal::Scan { .. } => None,
+                Proposal::Sql { .. } | Proposal::Scan { .. } | Proposal::Change { .. } => None,
             };
             Ok(Answer { sql: Some(runnable(&approved)), plan, reading, ..blank("answered") })
         }

@@ -25,6 +25,9 @@ pub async fn run(serve: Serve) -> Result<ExitCode, Problem> {
     if !serve.demo && shown.iter().any(|setting| setting.key == "planner" && setting.origin == "default") {
         config.planner = PlannerChoice::Claude;
     }
+    if serve.demo {
+        demo::hand_over(&serve.data.data, config.sandbox_user.as_deref())?;
+    }
     gateway::log::start(&config.log);
     let house = House::open(config)?;
     let serving = gateway::serve(house.clone()).await?;

@@ -44,7 +44,7 @@ pub async fn run(tokens: Tokens) -> Result<ExitCode, Problem> {
 fn open(data: &Data) -> Result<Ledger, Problem> {
     std::fs::create_dir_all(&data.data)?;
     let (config, _) = load(&flags(data))?;
-    Ok(Ledger::open(&config.ledger.path, &config.data.join("keys"))?)
+    Ok(config.open_ledger()?)
 }
 
 /// A misspelt role is not wrong, it just sees nothing.

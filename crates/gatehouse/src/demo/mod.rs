@@ -1,9 +1,10 @@
-//! What `gatehouse serve --demo` shows: four datasets with their registry and contracts.
+//! What `gatehouse serve --demo` shows: five datasets with their registry and contracts.
 //!
 //! The data is made here from fixed seeds, the same bytes on every machine; registry, contracts
 //! and the shop's tables are files of `demo/`. Each dataset has a module that makes its records
 //! (`generate`) and writes them in its format (`write`).
 
+mod crm;
 mod energy;
 mod files;
 mod names;
@@ -18,6 +19,7 @@ mod golden;
 #[cfg(test)]
 mod tests;
 
+use crm::Crm;
 use energy::Energy;
 use files::{directory, link, place_bytes};
 use sales::Sales;
@@ -28,7 +30,7 @@ use std::path::Path;
 use support::Support;
 
 /// Raised whenever the data or the registry changes, so that older copies are replaced.
-const VERSION: &str = "2\n";
+const VERSION: &str = "3\n";
 const REGISTRY: &str = include_str!("../../../../demo/registry.json");
 
 macro_rules! contracts {
@@ -36,11 +38,14 @@ macro_rules! contracts {
         [$(($file, include_str!(concat!("../../../../demo/contracts/", $file)))),*]
     };
 }
-const CONTRACTS: [(&str, &str); 11] = contracts![
+const CONTRACTS: [(&str, &str); 14] = contracts![
     "accounts.yaml",
     "agents.yaml",
+    "cases.yaml",
     "catalog.yaml",
+    "client_communications.yaml",
     "customers.yaml",
+    "document_analysis.yaml",
     "order_items.yaml",
     "orders.yaml",
     "products.yaml",
@@ -62,7 +67,7 @@ pub fn write(dir: &Path) -> io::Result<()> {
         return Ok(());
     }
     write_contracts(&dir.join("contracts"))?;
-    for id in ["sales", "support", "energy", "shop"] {
+    for id in ["sales", "support", "energy", "shop", "crm"] {
         directory(&datasets.join(id))?;
     }
     directory(&datasets)?;
@@ -70,10 +75,21 @@ pub fn write(dir: &Path) -> io::Result<()> {
     Support::generate().write(&datasets.join("support"))?;
     Energy::generate().write(&datasets.join("energy"))?;
     Shop::generate().write(&datasets.join("shop"))?;
+    Crm::generate().write(&datasets.join("crm"))?;
     place_bytes(&datasets.join("registry.json"), REGISTRY.as_bytes())?;
     link(Path::new("datasets/shop/shop.sqlite"), &dir.join("demo.db"))?;
     // Last: only a demo that is whole carries the stamp.
     place_bytes(&stamp, VERSION.as_bytes())
+}
+
+/// What Records writes to belongs to whoever writes it: the user of the workers, where the server is root.
+pub fn hand_over(dir: &Path, user: Option<&str>) -> io::Result<()> {
+    let Some((uid, gid)) = sandbox::worker_owner(user) else { return Ok(()) };
+    let folder = dir.join("datasets/crm");
+    for path in [folder.clone(), folder.join("crm.sqlite")] {
+        std::os::unix::fs::chown(path, Some(uid), Some(gid))?;
+    }
+    Ok(())
 }
 
 fn write_contracts(folder: &Path) -> io::Result<()> {

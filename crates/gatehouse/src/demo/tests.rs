@@ -74,7 +74,9 @@ fn another_version_is_replaced_but_edited_contracts_stay() {
 fn the_registry_names_every_data_file_and_every_table_has_a_contract() {
     let dir = demo();
     let mut named = BTreeSet::from([PathBuf::from(".demo-version"), PathBuf::from("registry.json")]);
-    let mut tables = BTreeSet::from(["customers", "products", "orders", "order_items"].map(str::to_owned));
+    let shop = ["customers", "products", "orders", "order_items"];
+    let crm = ["cases", "client_communications", "document_analysis"];
+    let mut tables: BTreeSet<String> = shop.iter().chain(&crm).map(|table| (*table).to_owned()).collect();
     for dataset in registry()["datasets"].as_array().unwrap() {
         for file in dataset["files"].as_array().unwrap() {
             named.insert(file["path"].as_str().unwrap().into());
@@ -200,4 +202,17 @@ fn the_shop_is_the_database_of_the_specification() {
         ),
         0
     );
+}
+
+#[test]
+fn the_firm_has_what_the_flows_of_the_specification_speak_of() {
+    let dir = demo();
+    let crm = Connection::open(dir.path().join("datasets/crm/crm.sqlite")).unwrap();
+    let number = |sql: &str| -> i64 { crm.query_row(sql, [], |row| row.get(0)).unwrap() };
+    assert!(!crm.prepare("PRAGMA foreign_key_check").unwrap().exists([]).unwrap());
+    assert_eq!(number("SELECT count(*) FROM cases WHERE id = 'case_987' AND deleted_at IS NULL"), 1);
+    assert!(number("SELECT count(*) FROM cases WHERE client_id = '123' AND created_at >= '2024-01-01'") > 0);
+    assert!(number("SELECT count(*) FROM cases WHERE deleted_at IS NOT NULL") > 0);
+    assert!(number("SELECT count(*) FROM client_communications") > 500);
+    assert!(number("SELECT count(DISTINCT status) FROM document_analysis") == 3);
 }

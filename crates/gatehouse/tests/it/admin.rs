@@ -67,8 +67,8 @@ fn a_test_runs_nothing_and_is_on_record() {
 #[test]
 fn the_policy_in_force_is_shown_with_its_roles() {
     let policy = admin().get("/policy").json();
-    assert_eq!(policy["roles"], json!(["admin", "agent", "analyst", "engineer"]));
-    assert_eq!(policy["contracts"].as_array().unwrap().len(), 11);
+    assert_eq!(policy["roles"], json!(["admin", "agent", "analyst", "engineer", "lead", "reader"]));
+    assert_eq!(policy["contracts"].as_array().unwrap().len(), 14);
     assert_eq!(policy["problems"], json!([]));
 }
 

@@ -73,7 +73,7 @@ fn rows_beyond_the_limit_are_cut_and_said_so() {
 
 #[test]
 fn published_schemas_describe_plans_and_contracts() {
-    for name in ["query-plan.json", "contract.json"] {
+    for name in ["query-plan.json", "contract.json", "change-plan.json"] {
         let schema = analyst().get(&format!("/schemas/{name}")).json();
         assert_eq!(schema["additionalProperties"], false, "{name}");
     }

@@ -13,6 +13,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("ledger", &["domain"]),
     ("gateway", &["domain", "engines", "ledger", "planner", "policy", "sandbox"]),
     ("gatehouse", &["domain", "engines", "gateway", "ledger", "planner", "policy", "sandbox"]),
+    ("da", &["domain", "planner", "policy"]),
     ("testkit", &[]),
 ];
 
@@ -36,4 +37,24 @@ fn rooms_see_only_whom_they_may() {
             }
         }
     }
+}
+
+/// `da` plans without a model: whatever else the planner can do is not for laptops.
+#[test]
+fn da_sees_only_the_offline_part_of_the_planner() {
+    let mut waiting = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../da/src"))];
+    let mut uses = 0;
+    while let Some(path) = waiting.pop() {
+        if path.is_dir() {
+            waiting.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        for (at, name) in text.match_indices("planner::") {
+            let part = &text[at + name.len()..];
+            assert!(part.starts_with("offline"), "{}: planner::{}", path.display(), part.lines().next().unwrap());
+            uses += 1;
+        }
+    }
+    assert!(uses > 0, "it plans questions");
 }

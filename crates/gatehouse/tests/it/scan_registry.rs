@@ -1,6 +1,6 @@
 //! The registry and what stands beside scans: registering tables, copies for `da sync`, one-shot SQL.
 
-use crate::scan_support::{all, batches, data, over, row_count, scan, until};
+use crate::scan_support::{all, batches, data, over, row_count, runs, scan, until};
 use serde_json::{Value, json};
 use ureq::http::Method;
 
@@ -102,4 +102,8 @@ fn one_statement_runs_where_its_tables_are() {
         let told = query(sql).json();
         assert_eq!((&told["error"], &told["kind"]), (&json!("validator_rejected"), &json!(kind)), "{sql}: {told}");
     }
+    let nothing = server.client("eve", "nobody").post("/api/query", &json!({ "sql": "SELECT n FROM numbers" }));
+    assert!((400..500).contains(&nothing.status), "{}", nothing.text());
+    let [refused] = runs(&server, "eve").try_into().unwrap();
+    assert_eq!(refused["status"], "refused", "who may read nothing is on record too");
 }

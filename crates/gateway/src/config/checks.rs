@@ -13,6 +13,10 @@ pub fn check(config: &Config, shown: &[Shown], problems: &mut Problems) {
     if !problems.with_any(&["tls.cert", "tls.key", "server.listen", "server.behind_proxy"]) {
         reachable_is_protected(config, shown, problems);
     }
+    if config.ledger.url.is_some() && config.ledger.url_file.is_some() {
+        let message = "is set besides `ledger.url`: unset one of them".to_owned();
+        problems.add(origin(shown, "ledger.url_file"), "ledger.url_file", message);
+    }
 }
 
 fn tls_is_whole(config: &Config, shown: &[Shown], problems: &mut Problems) {

@@ -9,6 +9,7 @@ mod docs;
 mod error;
 mod file;
 mod given;
+mod home;
 mod settings;
 mod show;
 mod sources;
@@ -22,7 +23,8 @@ pub use error::ConfigError;
 pub use show::{Shown, text};
 pub use sources::SourceConfig;
 pub use types::{
-    Analyst, Audit, AuditOutput, Config, Ledger, Log, LogFormat, Model, PlannerChoice, Rate, Scan, Secret, Server, Tls,
+    Analyst, Audit, AuditOutput, Config, Jwks, Jwt, Ledger, Log, LogFormat, Model, PlannerChoice, Rate, Records, Scan,
+    Secret, Server, Tls,
 };
 
 use error::Problems;

@@ -1,8 +1,9 @@
 //! The table of settings. Everything else in this module follows from it.
 
 use super::given::{Given, Origin};
-use super::types::{Analyst, AuditOutput, Config, LogFormat, PlannerChoice, Secret};
+use super::types::{Analyst, AuditOutput, Config, Jwks, LogFormat, PlannerChoice, Secret};
 use std::num::NonZeroU32;
+use std::path::Path;
 use tracing::Level;
 
 /// One row: what a setting is called, what it means, and how it is read.
@@ -90,6 +91,22 @@ pub static SETTINGS: &[Setting] = &[
         "A TOML file of prices that go before those of this version; docs/OPERATIONS.md shows its form.",
         |c, g| g.path(&c.data).map(|v| c.model.prices = Some(v))),
 
+    setting("records.write_confidence", "0.80",
+        "How sure the router must be of a write (spec 002 §3.2); below it one question is asked back.",
+        |c, g| g.fraction(0.0..=1.0).map(|v| c.records.write_confidence = v)),
+    setting("records.router_resources", "2",
+        "Resources whose contracts are handed to the planner of an instruction.",
+        |c, g| g.number(1..=10).map(|v| c.records.router_resources = v)),
+    setting("records.router_resources_joined", "3",
+        "The same, where the instruction implies a join.",
+        |c, g| g.number(1..=10).map(|v| c.records.router_resources_joined = v)),
+    setting("records.router_model", "",
+        "A small model that is asked for a route where the rules are not sure, on the server of the planner in use.",
+        |c, g| g.words().map(|v| c.records.router_model = Some(v.to_owned()))),
+    setting("records.intent_cache", "4096",
+        "Plans of instructions that are kept, without their literals.",
+        |c, g| g.number(1..=1_000_000).map(|v| c.records.intent_cache = v)),
+
     setting("server.listen", "127.0.0.1:8080",
         "Where to listen; port 0 takes a free one. What other machines can reach needs TLS or `server.behind_proxy`.",
         |c, g| g.address().map(|v| c.server.listen = v)).alias(&["GATEHOUSE_LISTEN"]).flag("--listen"),
@@ -112,6 +129,28 @@ pub static SETTINGS: &[Setting] = &[
     setting("tls.key", "",
         "Private key of the certificate, a PEM file. Needs `tls.cert`.",
         |c, g| g.path(&c.data).map(|v| c.tls.get_or_insert_default().key = v)),
+
+    setting("auth.jwt_secret", "",
+        "Secret that JWTs are signed with (HS256), 32 bytes or more. Where neither it nor `auth.jwks` is set, no JWT is taken.",
+        |c, g| shared(g).map(|v| c.jwt.secret = Some(v))).alias(&["SUPABASE_JWT_SECRET"]).secret(),
+    setting("auth.jwks", "",
+        "Public keys that JWTs are signed with (RS256, ES256): a file, or an `https` address. New keys are taken up.",
+        |c, g| jwks(g, &c.data).map(|v| c.jwt.jwks = Some(v))),
+    setting("auth.jwt_issuer", "",
+        "The `iss` that a JWT must have.",
+        |c, g| g.words().map(|v| c.jwt.issuer = Some(v.to_owned()))),
+    setting("auth.jwt_audience", "",
+        "The `aud` that a JWT must have.",
+        |c, g| g.words().map(|v| c.jwt.audience = Some(v.to_owned()))),
+    setting("auth.actor_claim", "sub",
+        "Where a JWT says who it is: a claim, or a path like `user.email`.",
+        |c, g| g.words().map(|v| c.jwt.actor_claim = v.to_owned())),
+    setting("auth.role_claim", "role",
+        "Where a JWT says its role: a claim, or a path like `app_metadata.role`.",
+        |c, g| g.words().map(|v| c.jwt.role_claim = v.to_owned())),
+    setting("auth.leeway_seconds", "30",
+        "How far the clock of whoever signs JWTs may be from this one.",
+        |c, g| g.seconds(0..=600).map(|v| c.jwt.leeway = v)),
 
     setting("log.level", "info",
         "`error`, `warn`, `info`, `debug` or `trace`.",
@@ -147,8 +186,25 @@ pub static SETTINGS: &[Setting] = &[
         |c, g| g.path(&c.data).map(|v| c.contracts_dir = v)),
 
     setting("ledger.path", "ledger.sqlite",
-        "The SQLite file of runs, audit chain and tokens.",
+        "The SQLite file of runs, audit chain and tokens, unless they are in Postgres.",
         |c, g| g.path(&c.data).map(|v| c.ledger.path = v)).alias(&["CAPSULE_DB_PATH"]),
+    setting("ledger.url", "",
+        "A Postgres database for runs, audit chain and tokens, which several servers share: \
+         `postgres://user:password@host:5432/database`. Given by the variable only, or by `ledger.url_file`.",
+        |c, g| key(g).map(|v| c.ledger.url = Some(v))).secret(),
+    setting("ledger.url_file", "",
+        "A file that holds `ledger.url`, as secret stores mount them.",
+        |c, g| g.path(&c.data).map(|v| c.ledger.url_file = Some(v))),
+    setting("ledger.ca_file", "",
+        "Certificates, a PEM file, that the one of the database is checked against. Not set: whom the system trusts.",
+        |c, g| g.path(&c.data).map(|v| c.ledger.ca_file = Some(v))),
+    setting("ledger.wait_seconds", "10",
+        "How long a request waits for a ledger in Postgres that is away, before it fails.",
+        |c, g| g.seconds(1..=300).map(|v| c.ledger.wait = v)),
+    setting("ledger.lease_seconds", "15",
+        "How long a server that shares a ledger in Postgres gives no sign of life before the others settle what it left \
+         under way.",
+        |c, g| g.seconds(1..=3600).map(|v| c.ledger.lease = v)),
     setting("ledger.keep_days", "365",
         "Days after which the text of a run is removed. Its entry in the audit chain stays.",
         |c, g| g.number(1..=36_500).map(|v| c.ledger.keep_days = v)),
@@ -224,6 +280,9 @@ pub static SETTINGS: &[Setting] = &[
     setting("api.scan.result_cache_mb", "64",
         "Memory for results that are sent again while neither data nor policy have changed, in MiB; 0 keeps none.",
         |c, g| g.number::<u64>(0..=1024 * 1024).map(|v| c.scan.result_cache_bytes = v << 20)),
+    setting("api.scan.hot_copy_max_mb", "1024",
+        "The largest copy of a table that a source calls `hot`, in MiB; 0 makes none. Making one takes as much memory for a while.",
+        |c, g| g.number::<u64>(0..=1024 * 1024).map(|v| c.scan.hot_copy_bytes = v << 20)),
     setting("api.scan.workers", "8",
         "Scans that run at the same time, of all actors; others wait.",
         |c, g| g.number(1..=1024).map(|v| c.engines.scan.concurrency = v)),
@@ -282,6 +341,30 @@ fn key(given: &Given) -> Result<Secret, String> {
         }
         Ok(key) if key.bytes().all(|b| b.is_ascii_graphic()) => Ok(Secret(key.to_owned())),
         _ => Err("is no key: it may hold letters, digits and signs, and no spaces".to_owned()),
+    }
+}
+
+/// A secret that is short can be guessed from one token.
+fn shared(given: &Given) -> Result<Secret, String> {
+    let secret = key(given)?;
+    match secret.expose().len() {
+        0..32 => Err("is too short: 32 bytes or more".to_owned()),
+        _ => Ok(secret),
+    }
+}
+
+/// Over plain HTTP only from this machine: whoever is between could put in a key of their own.
+fn jwks(given: &Given, data: &Path) -> Result<Jwks, String> {
+    let text = given.words()?;
+    let host = text.strip_prefix("http://").and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
+    let named = |name: &&str| host.strip_prefix(*name).is_some_and(|port| port.is_empty() || port.starts_with(':'));
+    let local = !host.contains('@') && ["127.0.0.1", "localhost", "[::1]"].iter().any(named);
+    if text.starts_with("https://") || local {
+        return url(given).map(Jwks::Url);
+    }
+    match text.starts_with("http://") {
+        true => Err(format!("`{text}` can be changed on its way: use `https`")),
+        false => given.path(data).map(Jwks::File),
     }
 }
 

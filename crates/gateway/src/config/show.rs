@@ -29,6 +29,7 @@ impl Shown {
     pub(super) fn source(source: &SourceConfig, origin: &Origin) -> Self {
         let kind = match source.source.kind {
             SourceKind::Sqlite(_) => "sqlite",
+            SourceKind::SqliteWritable(_) => "sqlite, writable",
             SourceKind::Files(_) => "files",
             SourceKind::Postgres(_) => "postgres",
             SourceKind::Flight(_) => "flight",

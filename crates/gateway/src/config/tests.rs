@@ -115,6 +115,11 @@ fn without_anything_the_defaults_hold() {
     model.max_budget_usd                0.50
     model.timeout_seconds               240
     model.prices                        (not set)
+    records.write_confidence            0.80
+    records.router_resources            2
+    records.router_resources_joined     3
+    records.router_model                (not set)
+    records.intent_cache                4096
     server.listen                       127.0.0.1:8080
     server.hosts                        (not set)
     server.behind_proxy                 false
@@ -122,6 +127,13 @@ fn without_anything_the_defaults_hold() {
     server.header_timeout_seconds       10
     tls.cert                            (not set)
     tls.key                             (not set)
+    auth.jwt_secret                     (not set)
+    auth.jwks                           (not set)
+    auth.jwt_issuer                     (not set)
+    auth.jwt_audience                   (not set)
+    auth.actor_claim                    sub
+    auth.role_claim                     role
+    auth.leeway_seconds                 30
     log.level                           info
     log.format                          pretty
     datasets.dir                        datasets
@@ -132,6 +144,11 @@ fn without_anything_the_defaults_hold() {
     audit.verbose                       false
     contracts.dir                       contracts
     ledger.path                         ledger.sqlite
+    ledger.url                          (not set)
+    ledger.url_file                     (not set)
+    ledger.ca_file                      (not set)
+    ledger.wait_seconds                 10
+    ledger.lease_seconds                15
     ledger.keep_days                    365
     ledger.head_interval_seconds        60
     limits.rows                         1000
@@ -156,6 +173,7 @@ fn without_anything_the_defaults_hold() {
     api.scan.schema_cache_ttl_seconds   3600
     api.scan.sample_cache_ttl_seconds   3600
     api.scan.result_cache_mb            64
+    api.scan.hot_copy_max_mb            1024
     api.scan.workers                    8
     api.scan.worker_cpus                0
     api.scan.worker_memory_mb           1024

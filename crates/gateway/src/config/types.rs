@@ -19,6 +19,9 @@ pub struct Config {
     pub log: Log,
     pub planner: PlannerChoice,
     pub model: Model,
+    pub records: Records,
+    /// Tokens that somebody else signs.
+    pub jwt: Jwt,
     pub datasets_dir: PathBuf,
     pub contracts_dir: PathBuf,
     pub analyst: Analyst,
@@ -103,11 +106,67 @@ pub struct Model {
     pub prices: Option<PathBuf>,
 }
 
+/// How instructions are planned (spec 002 §10).
+#[derive(Debug, Clone, Default)]
+pub struct Records {
+    /// How sure a write's route must be.
+    pub write_confidence: f64,
+    /// Resources that are handed on to the planner, and where a join is implied.
+    pub router_resources: usize,
+    pub router_resources_joined: usize,
+    /// Asked where the rules are not sure.
+    pub router_model: Option<String>,
+    /// Plans that are kept.
+    pub intent_cache: usize,
+}
+
+/// Tokens that somebody else signs, and what they must say. Without a key none is taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Jwt {
+    /// Shared with whoever signs, for HS256.
+    pub secret: Option<Secret>,
+    /// Public keys, for RS256 and ES256.
+    pub jwks: Option<Jwks>,
+    pub issuer: Option<String>,
+    pub audience: Option<String>,
+    /// Where a token names its actor and their role: a claim, or a path of claims with dots.
+    pub actor_claim: String,
+    pub role_claim: String,
+    /// How far clocks may be apart.
+    pub leeway: Duration,
+}
+
+/// Where public keys are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Jwks {
+    File(PathBuf),
+    Url(String),
+}
+
+impl Default for Jwt {
+    fn default() -> Self {
+        Self {
+            secret: None,
+            jwks: None,
+            issuer: None,
+            audience: None,
+            actor_claim: "sub".to_owned(),
+            role_claim: "role".to_owned(),
+            leeway: Duration::from_secs(30),
+        }
+    }
+}
+
 /// Shown to nobody, not even by `Debug`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(pub(super) String);
 
 impl Secret {
+    #[cfg(test)]
+    pub fn new(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -148,6 +207,8 @@ pub struct Scan {
     pub sample_ttl: Duration,
     /// Results kept to be sent again.
     pub result_cache_bytes: u64,
+    /// The largest hot copy; none are made of 0.
+    pub hot_copy_bytes: u64,
 }
 
 /// The JSON lines of spec 000 §REQ-06.
@@ -166,9 +227,18 @@ pub enum AuditOutput {
     Both,
 }
 
+/// A file, unless an address of a database is given, or a file that holds one.
 #[derive(Debug, Clone)]
 pub struct Ledger {
     pub path: PathBuf,
+    pub url: Option<Secret>,
+    pub url_file: Option<PathBuf>,
+    /// Whom certificates of the database are checked against, instead of whom the system trusts.
+    pub ca_file: Option<PathBuf>,
+    /// How long a request waits for a database that is away.
+    pub wait: Duration,
+    /// How long a server gives no sign of life before others take it for dead.
+    pub lease: Duration,
     /// After so many days the text of a run goes; its entry in the audit chain stays.
     pub keep_days: u32,
     /// How often the head of the audit chain is signed.
@@ -210,17 +280,28 @@ impl Config {
                 timeout: Duration::ZERO,
                 prices: None,
             },
+            records: Records::default(),
             datasets_dir: PathBuf::new(),
             contracts_dir: PathBuf::new(),
             analyst: Analyst { db_path: PathBuf::new(), timeout: Duration::ZERO },
             audit: Audit { output: AuditOutput::Stdout, file: PathBuf::new(), verbose: false },
-            ledger: Ledger { path: PathBuf::new(), keep_days: 0, head_interval: Duration::ZERO },
+            ledger: Ledger {
+                path: PathBuf::new(),
+                url: None,
+                url_file: None,
+                ca_file: None,
+                wait: Duration::ZERO,
+                lease: Duration::ZERO,
+                keep_days: 0,
+                head_interval: Duration::ZERO,
+            },
             limits: Limits { rows: 0, bytes: 0, seconds: 0 },
             requests: Rate { per_second: NonZeroU32::MIN, burst: NonZeroU32::MIN },
             question_chars: 0,
             engines: engines::Settings::default(),
             sandbox_user: None,
             sandbox_image: None,
+            jwt: Jwt::default(),
             scan: Scan {
                 limits: Limits { rows: 0, bytes: 0, seconds: 0 },
                 max_concurrent_per_user: 0,
@@ -230,6 +311,7 @@ impl Config {
                 schema_ttl: Duration::ZERO,
                 sample_ttl: Duration::ZERO,
                 result_cache_bytes: 0,
+                hot_copy_bytes: 0,
             },
             sources: Vec::new(),
         }

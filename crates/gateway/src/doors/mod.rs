@@ -3,4 +3,5 @@
 pub mod admin;
 pub mod analyst;
 pub mod chat;
+pub mod records;
 pub mod scan;

@@ -1,7 +1,8 @@
-//! Identify: who asks, by bearer token or by the page's cookie.
+//! Identify: who asks, by bearer token (ours, or a JWT of somebody we trust) or by the page's cookie.
 
 use super::HttpFault;
 use super::address::address;
+use super::jwt::Verifier;
 use super::threshold::KnownId;
 use crate::House;
 use axum::extract::FromRequestParts;
@@ -14,8 +15,12 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Browsers keep one cookie of a name for all ports of a machine; several servers may run on it.
+/// Browsers keep one cookie of a name for all ports of a machine; several servers may run on it. Those that share a ledger
+/// share sessions, on whatever ports a proxy finds them.
 pub fn cookie_name(house: &House) -> String {
+    if house.ledger.is_shared() {
+        return "gatehouse_session".to_owned();
+    }
     format!("gatehouse_session_{}", house.port.get().copied().unwrap_or_default())
 }
 
@@ -28,7 +33,7 @@ impl FromRequestParts<Arc<House>> for Identified {
     async fn from_request_parts(parts: &mut Parts, house: &Arc<House>) -> Result<Self, HttpFault> {
         let request_id = parts.extensions.get::<KnownId>().map_or_else(RequestId::new, |id| id.0.clone());
         let caller = identify(house, parts, request_id).await?;
-        house.rates.admit(house, &caller.actor)?;
+        house.rates.admit(house, &caller.actor).await?;
         Ok(Self(caller))
     }
 }
@@ -37,6 +42,10 @@ async fn identify(house: &House, parts: &Parts, request_id: RequestId) -> Result
     let headers = &parts.headers;
     let from = address(house, headers, &parts.extensions);
     if let Some(secret) = bearer(headers)? {
+        if let Some(verifier) = house.verifier.as_ref().filter(|_| Verifier::is_jwt(secret)) {
+            let caller = async { Ok(verifier.caller(secret, request_id).await) };
+            return house.prove(from, secret, caller, "the token is not valid, or not any more").await;
+        }
         let token = house.ledger.authenticate(secret);
         let token = house.prove(from, secret, token, "the token is unknown, expired or revoked").await?;
         return Ok(Caller { actor: token.actor, role: token.role, claims: token.claims, request_id, end_user: None });

@@ -6,6 +6,7 @@ pub mod error;
 pub mod health;
 pub mod identify;
 mod json;
+pub mod jwt;
 mod page;
 mod params;
 pub mod rates;

@@ -81,6 +81,10 @@ pub async fn json_schema(
     match name.as_str() {
         "query-plan.json" => Ok(Json(policy::query_plan_json_schema())),
         "contract.json" => Ok(Json(policy::contract_json_schema())),
-        _ => Err(HttpFault::new(Kind::NotFound, "schema.unknown", "there are `query-plan.json` and `contract.json`")),
+        "change-plan.json" => Ok(Json(policy::change_plan_json_schema())),
+        _ => {
+            let message = "there are `query-plan.json`, `change-plan.json` and `contract.json`";
+            Err(HttpFault::new(Kind::NotFound, "schema.unknown", message))
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{health, page, session, threshold};
 use crate::House;
-use crate::doors::{admin, analyst, chat, scan};
+use crate::doors::{admin, analyst, chat, records, scan};
 use crate::{mcp, tools};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -46,6 +46,9 @@ pub fn router(house: Arc<House>) -> Router {
         .route("/v1/chat/completions",   post(analyst::completions))
         .route("/v1/models",             get(analyst::models))
         .route("/v1/models/{*id}",       get(analyst::model))
+        // Records
+        .route("/agent/db",              post(records::instruct))
+        .route("/agent/db/plan",         post(records::run_plan))
         // Scan
         .route("/api/v2/catalog",        get(scan::catalog::catalog))
         .route("/api/v2/schema/{id}",    get(scan::schema::schema))

@@ -5,6 +5,7 @@ use super::HttpFault;
 use super::error::{Body, error_json};
 use crate::House;
 use crate::doors::analyst::envelope as openai;
+use crate::doors::records::envelope as records;
 use crate::doors::scan::envelope as scan;
 use crate::metrics::RequestLabels;
 use axum::extract::{MatchedPath, Request, State};
@@ -77,6 +78,7 @@ pub async fn cross(State(house): State<Arc<House>>, mut request: Request, next: 
 #[derive(Clone, Copy)]
 enum Envelope {
     OpenAi,
+    Records,
     Scan,
     Open,
 }
@@ -85,6 +87,7 @@ impl Envelope {
     fn of(path: &str) -> Self {
         match path {
             path if openai::is_at(path) => Self::OpenAi,
+            path if records::is_at(path) => Self::Records,
             path if scan::is_at(path) => Self::Scan,
             _ => Self::Open,
         }
@@ -109,6 +112,13 @@ fn dress(mut response: Response, id: &RequestId, envelope: Envelope) -> Response
             Envelope::OpenAi => {
                 openai::add_headers(&fault, &mut parts.headers);
                 openai::body(&fault)
+            }
+            Envelope::Records => {
+                // A method that the address does not take keeps its own.
+                if parts.status != StatusCode::METHOD_NOT_ALLOWED {
+                    parts.status = StatusCode::from_u16(records::status(&fault)).unwrap_or(parts.status);
+                }
+                records::body(&fault)
             }
             Envelope::Scan => scan::body(&fault, id),
             Envelope::Open => json!({ "error": error_json(&fault), "request_id": id }),

@@ -28,6 +28,17 @@ impl Mind {
         }
     }
 
+    /// The small model that routes instructions, if configuration names one; whatever is wrong with it is told of the mind.
+    pub fn router(config: &Config) -> Option<Agent> {
+        let name = config.records.router_model.clone()?;
+        let mut small = config.clone();
+        small.model.name = name;
+        match Self::of(&small) {
+            Ok(Self::Model { agent, .. }) => Some(agent),
+            _ => None,
+        }
+    }
+
     /// The model that is asked, if one is.
     pub fn model(&self) -> Option<&str> {
         match self {

@@ -11,12 +11,13 @@ use bytes::Bytes;
 use domain::{Ask, Caller, Fault, Kind, ResultColumn, Run, Status};
 use engines::{Caps, Form, Next, Streaming, Total};
 use ledger::{OverQuota, ScanQuota};
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// A worker's first frame is shorter than this only if it is the last as well.
-const FRAME: usize = 1024 * 1024;
+/// A result that is shorter is recorded before any of it is sent.
+const SMALL: usize = 1024 * 1024;
 
 /// A walk, and what it has come to so far.
 struct Fetch<'a> {
@@ -39,6 +40,8 @@ struct Fetch<'a> {
     held: Vec<Bytes>,
     /// Whether they were sent before.
     cached: bool,
+    /// Of what goes out, where that is a file which somebody keeps.
+    digest: Option<Sha256>,
 }
 
 /// All of it, from the check to the last word.
@@ -66,6 +69,7 @@ pub async fn walk(
         columns: Vec::new(),
         held: Vec::new(),
         cached: false,
+        digest: (wanted.form == Form::Parquet).then(Sha256::new),
     };
     house.metrics.scans.began(&caller.actor);
     let end = tokio::select! {
@@ -85,7 +89,10 @@ impl Fetch<'_> {
         let proposal = self.house.propose(self.caller, self.ask, &mut self.run).await?;
         let approved = match self.joined {
             None => self.house.check(self.caller, &proposal, &mut self.run).await?,
-            Some(joined) => self.house.check_over(self.caller, &joined.schema, &proposal, &mut self.run).await?,
+            Some(joined) => {
+                let over = (&joined.source, &joined.schema);
+                self.house.check_over(self.caller, over, &proposal, &mut self.run).await?
+            }
         };
         let granted = self.set_aside(approved.limits().bytes).await?;
         let dataset = self.house.datasets.get(approved.source());
@@ -156,43 +163,49 @@ impl Fetch<'_> {
         reader: &mut Reader,
         gathered: &mut Option<Vec<Bytes>>,
     ) -> Result<(), Fault> {
-        let first = match streaming.next().await? {
-            Next::Bytes(first) => first,
-            Next::End(total) => {
-                self.total = Some(total);
-                return Ok(());
+        let (mut first, mut came) = (Vec::new(), 0);
+        while came < SMALL {
+            match streaming.next().await? {
+                Next::Bytes(bytes) => {
+                    came += bytes.len();
+                    first.push(bytes);
+                }
+                Next::End(total) => {
+                    *gathered = gathered.take().map(|_| first.clone());
+                    self.held = first;
+                    self.total = Some(total);
+                    return Ok(());
+                }
             }
-        };
-        if first.len() < FRAME
-            && let Next::End(total) = streaming.next().await?
-        {
-            *gathered = gathered.take().map(|_| vec![first.clone()]);
-            self.held.push(first);
-            self.total = Some(total);
-            return Ok(());
         }
         self.open(reader, None);
-        let mut next = Next::Bytes(first);
+        for bytes in first {
+            self.pass_on(bytes, reader, gathered).await?;
+        }
         loop {
-            match next {
-                Next::Bytes(bytes) => {
-                    let length = bytes.len() as u64;
-                    if self.sent + length > self.house.results.most_of_one() {
-                        *gathered = None;
-                    } else if let Some(gathered) = gathered {
-                        gathered.push(bytes.clone());
-                    }
-                    let room = self.room(reader).await?;
-                    room.send(Ok(Piece::Bytes(bytes)));
-                    self.sent += length;
-                }
+            match streaming.next().await? {
+                Next::Bytes(bytes) => self.pass_on(bytes, reader, gathered).await?,
                 Next::End(total) => {
                     self.total = Some(total);
                     return Ok(());
                 }
             }
-            next = streaming.next().await?;
         }
+    }
+
+    async fn pass_on(&mut self, bytes: Bytes, reader: &Reader, gathered: &mut Option<Vec<Bytes>>) -> Result<(), Fault> {
+        let length = bytes.len() as u64;
+        if self.sent + length > self.house.results.most_of_one() {
+            *gathered = None;
+        } else if let Some(gathered) = gathered {
+            gathered.push(bytes.clone());
+        }
+        if let Some(digest) = &mut self.digest {
+            digest.update(&bytes);
+        }
+        self.room(reader).await?.send(Ok(Piece::Bytes(bytes)));
+        self.sent += length;
+        Ok(())
     }
 
     /// A place for one more piece. A reader that takes none holds up the engine, but not beyond the time of the scan.
@@ -243,7 +256,11 @@ impl Fetch<'_> {
         self.sent += self.held.iter().map(|bytes| bytes.len() as u64).sum::<u64>();
         run.exec_time_ms = self.total.map(|total| total.exec_ms);
         if self.begun {
-            run.result_json = audit::result(&self.columns, self.total, self.sent, self.cached);
+            let digest = self.digest.take().filter(|_| self.total.is_some()).map(|mut digest| {
+                self.held.iter().for_each(|bytes| digest.update(bytes));
+                hex::encode(digest.finalize())
+            });
+            run.result_json = audit::result(&self.columns, self.total, self.sent, self.cached, digest);
         }
     }
 

@@ -1,12 +1,13 @@
 //! Signed heads: what the chain was at some moment, so that it can be held to it later.
 //!
-//! A head is kept in the table `audit_heads` and exported to `audit-heads.jsonl` beside the ledger.
+//! A head is kept in the table `audit_heads` and exported to `audit-heads.jsonl`, beside the ledger's file or in each server's
+//! own directory.
 //! A copy of that file on another machine proves the chain even against whoever owns this one.
 
 use crate::keys::AuditKey;
-use crate::{LedgerError, time};
+use crate::store::{Conn, Row, args};
+use crate::{Ledger, LedgerError, time};
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -38,7 +39,7 @@ impl SignedHead {
         self.key == key.public() && key.verifies(&message(self.seq, &self.hash, &self.at), &self.signature)
     }
 
-    pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+    pub(crate) fn read(row: &Row) -> Result<Self, LedgerError> {
         let (seq, hash, at, key, signature) =
             (row.get("seq")?, row.get("hash")?, row.get("at")?, row.get("key")?, row.get("signature")?);
         Ok(Self { seq, hash, at, key, signature })
@@ -49,24 +50,33 @@ fn message(seq: i64, hash: &str, at: &str) -> Vec<u8> {
     format!("gatehouse audit head 1\n{seq}\n{hash}\n{at}\n").into_bytes()
 }
 
+impl Ledger {
+    /// Signs the last entry and exports the signature. None while the chain is empty.
+    pub async fn sign_head(&self) -> Result<Option<SignedHead>, LedgerError> {
+        let (key, file) = (self.key.clone(), self.heads.clone());
+        let Some(head) = self.write(move |conn| sign(conn, &key)).await? else { return Ok(None) };
+        let exported = move || export(&file, &head).map(|()| Some(head));
+        tokio::task::spawn_blocking(exported).await.map_err(|_| LedgerError::Closed)?
+    }
+}
+
 /// Signs the last entry, in a write transaction. Nothing new since the last head: that one. Nothing at all: none.
-pub(crate) fn sign(conn: &Connection, key: &AuditKey) -> Result<Option<SignedHead>, LedgerError> {
+fn sign(conn: &dyn Conn, key: &AuditKey) -> Result<Option<SignedHead>, LedgerError> {
     let Some((seq, hash)) = super::tail(conn)? else { return Ok(None) };
-    let known = conn.query_row("SELECT * FROM audit_heads WHERE seq = ?1", [seq], SignedHead::read).optional()?;
-    if known.is_some() {
-        return Ok(known);
+    if let Some(known) = conn.first("SELECT * FROM audit_heads WHERE seq = $1", args![seq])? {
+        return SignedHead::read(&known).map(Some);
     }
     let head = SignedHead::new(seq, hash, key);
     conn.execute(
-        "INSERT INTO audit_heads (seq, hash, at, key, signature) VALUES (?1, ?2, ?3, ?4, ?5)",
-        (head.seq, &head.hash, &head.at, &head.key, &head.signature),
+        "INSERT INTO audit_heads (seq, hash, at, key, signature) VALUES ($1, $2, $3, $4, $5)",
+        args![head.seq, &head.hash, &head.at, &head.key, &head.signature],
     )?;
     Ok(Some(head))
 }
 
 /// Adds a head to the exported file, unless it is its last line already. Called only after the
 /// head's entry is on disk: a file that is ahead of its chain means that the chain was cut.
-pub(crate) fn export(path: &Path, head: &SignedHead) -> Result<(), LedgerError> {
+fn export(path: &Path, head: &SignedHead) -> Result<(), LedgerError> {
     let line = serde_json::to_string(head)?;
     append_line(path, &line).map_err(LedgerError::file("append to", path))
 }

@@ -6,6 +6,7 @@
 //!
 //! Entries hold no question, no SQL and no rows: of a run they hold the digest of its capsule.
 
+mod export;
 pub(crate) mod head;
 mod recent;
 mod report;
@@ -13,14 +14,13 @@ mod strays;
 pub(crate) mod verify;
 
 pub use head::SignedHead;
-pub(crate) use recent::state;
 pub use recent::{AuditEntry, AuditState};
 pub use report::{ChainReport, Flaw, FlawKind};
 
-use crate::{LedgerError, time};
+use crate::store::Conn;
+use crate::{Ledger, LedgerError, time};
 use domain::{Caller, ContractUse, Door, RequestId, Run, RunId, sha256_hex};
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
 
 pub(crate) const RUN_RECORDED: &str = "run.recorded";
@@ -132,23 +132,32 @@ struct Entry<'a> {
     event: &'a AuditEvent,
 }
 
+impl Ledger {
+    /// Adds an entry that belongs to no run; its number in the chain.
+    pub async fn append(&self, event: AuditEvent) -> Result<i64, LedgerError> {
+        self.write(move |conn| append(conn, &event)).await
+    }
+}
+
 /// Adds an entry. Must run in a write transaction: the tail that it reads is then the last one,
 /// whichever process wrote it.
-pub(crate) fn append(conn: &Connection, event: &AuditEvent) -> Result<i64, LedgerError> {
-    let (last, prev_hash) = tail(conn)?.unwrap_or((0, GENESIS.to_owned()));
+pub(crate) fn append(conn: &dyn Conn, event: &AuditEvent) -> Result<i64, LedgerError> {
+    let known = conn.memo().tail.take();
+    let (last, prev_hash) =
+        known.map_or_else(|| tail(conn), |known| Ok(Some(known)))?.unwrap_or((0, GENESIS.to_owned()));
     let seq = last + 1;
     let entry = serde_json::to_string(&Entry { seq, at: time::text(Timestamp::now()), event })?;
     let hash = link(&prev_hash, &entry);
-    let mut insert =
-        conn.prepare_cached("INSERT INTO audit (seq, entry_json, prev_hash, hash) VALUES (?1, ?2, ?3, ?4)")?;
-    insert.execute((seq, entry, prev_hash, hash))?;
+    let insert = "INSERT INTO audit (seq, entry_json, prev_hash, hash) VALUES ($1, $2, $3, $4)";
+    conn.memo().tail.replace(Some((seq, hash.clone())));
+    conn.post(insert, vec![seq.into(), entry.into(), prev_hash.into(), hash.into()])?;
     Ok(seq)
 }
 
 /// Number and hash of the last entry.
-fn tail(conn: &Connection) -> Result<Option<(i64, String)>, LedgerError> {
-    let mut statement = conn.prepare_cached("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1")?;
-    Ok(statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+fn tail(conn: &dyn Conn) -> Result<Option<(i64, String)>, LedgerError> {
+    let last = conn.first("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1", &[])?;
+    last.map(|row| Ok((row.get("seq")?, row.get("hash")?))).transpose()
 }
 
 fn link(prev_hash: &str, entry: &str) -> String {

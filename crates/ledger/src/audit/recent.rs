@@ -1,9 +1,9 @@
 //! The end of the chain, for people who look at it.
 
 use super::SignedHead;
-use crate::LedgerError;
-use rusqlite::{Connection, OptionalExtension};
-use serde::Serialize;
+use crate::store::{Conn, Row, args};
+use crate::{Ledger, LedgerError};
+use serde::{Deserialize, Serialize};
 
 /// Where the chain stands.
 #[derive(Debug, Serialize)]
@@ -19,32 +19,41 @@ pub struct AuditState {
 #[derive(Debug, Serialize)]
 pub struct AuditEntry {
     pub seq: i64,
-    pub at: String,
-    pub kind: String,
-    pub actor: Option<String>,
-    pub role: Option<String>,
-    pub run_id: Option<String>,
+    #[serde(flatten)]
+    said: Said,
     pub hash: String,
 }
 
-pub(crate) fn state(conn: &Connection, last: usize) -> Result<AuditState, LedgerError> {
-    let mut heads = conn.prepare_cached("SELECT * FROM audit_heads ORDER BY seq DESC LIMIT 1")?;
-    let head = heads.query_row([], SignedHead::read).optional()?;
-    let mut entries =
-        conn.prepare_cached("SELECT seq, at, kind, actor, role, run_id, hash FROM audit ORDER BY seq DESC LIMIT ?1")?;
-    let recent = entries.query_map([last as i64], |row| {
-        Ok(AuditEntry {
-            seq: row.get("seq")?,
-            at: row.get("at")?,
-            kind: row.get("kind")?,
-            actor: row.get("actor")?,
-            role: row.get("role")?,
-            run_id: row.get("run_id")?,
-            hash: row.get("hash")?,
-        })
-    })?;
-    let recent = recent.collect::<Result<Vec<_>, _>>()?;
+/// What an entry says, as far as it is listed. One that cannot be read says nothing: that is for `verify` to tell.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Said {
+    #[serde(default)]
+    at: String,
+    #[serde(default)]
+    kind: String,
+    actor: Option<String>,
+    role: Option<String>,
+    run_id: Option<String>,
+}
+
+impl Ledger {
+    /// How long the chain is, its last signed head and its last entries. Says nothing of whether it is whole.
+    pub async fn audit_state(&self, last: usize) -> Result<AuditState, LedgerError> {
+        self.read(move |conn| state(conn, last)).await
+    }
+}
+
+fn state(conn: &dyn Conn, last: usize) -> Result<AuditState, LedgerError> {
+    let head = conn.first("SELECT * FROM audit_heads ORDER BY seq DESC LIMIT 1", &[])?;
+    let head = head.as_ref().map(SignedHead::read).transpose()?;
+    let recent =
+        conn.query("SELECT seq, entry_json, hash FROM audit ORDER BY seq DESC LIMIT $1", args![last as i64])?;
+    let recent = recent.iter().map(entry).collect::<Result<Vec<_>, _>>()?;
     // Entries are numbered without gaps; whether that still holds is for `verify` to say.
     let entries = recent.first().map_or(0, |entry| entry.seq);
     Ok(AuditState { entries, head, recent })
+}
+
+fn entry(row: &Row) -> Result<AuditEntry, LedgerError> {
+    Ok(AuditEntry { seq: row.get("seq")?, said: row.json("entry_json").unwrap_or_default(), hash: row.get("hash")? })
 }

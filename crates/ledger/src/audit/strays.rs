@@ -1,37 +1,52 @@
 //! Records that do not match the chain one to one: the walk meets what the chain names, and these it would not meet.
 
-use super::RUN_RECORDED;
 use super::report::Flaw;
 use crate::LedgerError;
-use rusqlite::{Connection, OptionalExtension};
+use crate::store::{Conn, Row};
+use domain::{RunId, sha256_hex};
+use std::collections::HashSet;
+use std::ops::ControlFlow;
 
-/// The first of them. The chain has been walked: its entries can be read.
-pub(super) fn find(conn: &Connection) -> Result<Option<Flaw>, LedgerError> {
-    if let Some((run_id, seq)) = recorded_twice(conn)? {
-        return Ok(Some(Flaw::recorded_twice(&run_id, seq)));
+/// Runs that have been met, by 16 bytes each: a chain of ten million runs takes some 300 MB to walk.
+#[derive(Default)]
+pub(super) struct Met(HashSet<[u8; 16]>);
+
+impl Met {
+    /// False when it was met before.
+    pub(super) fn add(&mut self, run_id: &str) -> bool {
+        self.0.insert(short(run_id))
     }
-    if let Some(run_id) = unrecorded(conn)? {
-        return Ok(Some(Flaw::unrecorded(&run_id)));
-    }
-    Ok(kept_twice(conn)?.map(|run_id| Flaw::kept_twice(&run_id)))
 }
 
-/// A run with two entries, and the later one.
-fn recorded_twice(conn: &Connection) -> Result<Option<(String, i64)>, LedgerError> {
-    let sql = "SELECT entry_json ->> '$.run_id' AS run, max(seq) FROM audit WHERE entry_json ->> '$.kind' = ?1 \
-               GROUP BY run HAVING count(*) > 1 ORDER BY 2 LIMIT 1";
-    Ok(conn.query_row(sql, [RUN_RECORDED], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+/// Ids of runs are 16 bytes; of what somebody made up, as many of its digest.
+fn short(run_id: &str) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    let digits = match run_id.parse::<RunId>() {
+        Ok(id) => id.to_string().replace('-', ""),
+        Err(_) => sha256_hex(run_id.as_bytes()).chars().take(32).collect(),
+    };
+    // 32 hex digits, either way.
+    let _ = hex::decode_to_slice(digits, &mut bytes);
+    bytes
 }
 
-/// A capsule that somebody put there past the chain.
-fn unrecorded(conn: &Connection) -> Result<Option<String>, LedgerError> {
-    let sql = "SELECT run_id FROM run_capsules NOT INDEXED WHERE run_id NOT IN \
-               (SELECT ifnull(entry_json ->> '$.run_id', '') FROM audit WHERE entry_json ->> '$.kind' = ?1) LIMIT 1";
-    Ok(conn.query_row(sql, [RUN_RECORDED], |row| row.get(0)).optional()?)
-}
-
-/// A run with two capsules. The table does not allow it, nor does its index know: whoever has the file made another.
-fn kept_twice(conn: &Connection) -> Result<Option<String>, LedgerError> {
-    let sql = "SELECT run_id FROM run_capsules NOT INDEXED GROUP BY run_id HAVING count(*) > 1 LIMIT 1";
-    Ok(conn.query_row(sql, [], |row| row.get(0)).optional()?)
+/// The first capsule that no entry names, or that a run has besides another. The chain has been walked: `recorded` are
+/// the runs that it names.
+pub(super) fn find(conn: &dyn Conn, recorded: &Met) -> Result<Option<Flaw>, LedgerError> {
+    let (mut kept, mut unrecorded, mut twice) = (Met::default(), None, None);
+    // Not by an index, which does not know of what somebody put into the file.
+    let all = conn.either("SELECT run_id FROM run_capsules NOT INDEXED", "SELECT run_id FROM run_capsules");
+    let mut see = |row: &Row| {
+        let run_id: String = row.get("run_id")?;
+        if !recorded.0.contains(&short(&run_id)) {
+            unrecorded = Some(Flaw::unrecorded(&run_id));
+            return Ok(ControlFlow::Break(()));
+        }
+        if !kept.add(&run_id) {
+            twice = twice.take().or_else(|| Some(Flaw::kept_twice(&run_id)));
+        }
+        Ok(ControlFlow::Continue(()))
+    };
+    conn.each(all, &mut see)?;
+    Ok(unrecorded.or(twice))
 }

@@ -2,46 +2,55 @@
 
 use super::head::{self, SignedHead};
 use super::report::{ChainReport, Flaw, FlawKind};
-use super::strays;
+use super::strays::{self, Met};
 use super::{CAPSULES_PRUNED, GENESIS, RUN_RECORDED, RunDetail, link};
 use crate::keys::AuditKey;
-use crate::{LedgerError, capsule};
-use rusqlite::{Connection, Row};
+use crate::store::{Conn, Row, args};
+use crate::{Home, Ledger, LedgerError, capsule};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
+use std::ops::ControlFlow;
 use std::path::Path;
 
+impl Ledger {
+    /// Walks the whole chain: hashes, signed heads (of the ledger and of the exported file), capsules.
+    pub async fn verify(&self) -> Result<ChainReport, LedgerError> {
+        // The heads of the file first: they then cannot be newer than what the walk sees.
+        let (key, exported) = (self.key.clone(), exported_heads(&self.heads)?);
+        self.store.snapshot(move |conn| verify(conn, &key, &exported)).await
+    }
+
+    /// The same for a ledger that is only looked at: nothing is written, so that it also works where nothing can be.
+    pub fn verify_at(home: &Home, keys: &Path) -> Result<ChainReport, LedgerError> {
+        let (key, exported) = (AuditKey::existing(keys)?, exported_heads(&home.heads())?);
+        home.examine(move |conn| verify(conn, &key, &exported))
+    }
+}
+
+/// Heads, and the first thing in their place that is none.
+type Heads = (BTreeSet<SignedHead>, Option<Flaw>);
+
 /// Checks every entry, head and capsule as of one moment, and stops at the first flaw.
-/// `exported` is the file of heads; it may be missing.
-pub(crate) fn verify(conn: &Connection, key: &AuditKey, exported: &Path) -> Result<ChainReport, LedgerError> {
-    // The heads of the file first: they then cannot be newer than what the transaction sees.
-    let (exported, no_line) = exported_heads(exported)?;
-    let tx = conn.unchecked_transaction()?;
-    let (kept, no_row) = kept_heads(&tx)?;
-    let mut walk = Walk::new(&tx, key, exported.union(&kept))?;
-    let mut flaw = match walk.entries() {
-        Ok(()) => no_line.or(no_row),
-        Err(Stop::Flaw(flaw)) => Some(flaw),
-        Err(Stop::Error(error)) => return Err(error),
-    };
+fn verify(conn: &dyn Conn, key: &AuditKey, (exported, no_line): &Heads) -> Result<ChainReport, LedgerError> {
+    let (kept, no_row) = kept_heads(conn)?;
+    let mut walk = Walk::new(conn, key, exported.union(&kept))?;
+    let mut flaw = walk.entries()?.or(no_line.clone()).or(no_row);
     // A head is kept before it is exported.
     flaw = flaw.or_else(|| exported.difference(&kept).next().map(Flaw::head_missing));
     if flaw.is_none() {
-        flaw = strays::find(&tx)?;
+        flaw = strays::find(conn, &walk.recorded)?;
     }
     Ok(ChainReport { flaw, ..walk.report })
 }
 
 /// The heads of the table, and whether a row is none.
-fn kept_heads(conn: &Connection) -> Result<(BTreeSet<SignedHead>, Option<Flaw>), LedgerError> {
+fn kept_heads(conn: &dyn Conn) -> Result<Heads, LedgerError> {
     let (mut heads, mut unreadable) = (BTreeSet::new(), None);
-    let mut statement = conn.prepare("SELECT * FROM audit_heads")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        match SignedHead::read(row) {
+    for row in conn.query("SELECT * FROM audit_heads", &[])? {
+        match SignedHead::read(&row) {
             Ok(head) => drop(heads.insert(head)),
             Err(_) => unreadable = unreadable.or_else(|| Some(Flaw::bad_head("a row of `audit_heads`"))),
         }
@@ -50,7 +59,7 @@ fn kept_heads(conn: &Connection) -> Result<(BTreeSet<SignedHead>, Option<Flaw>),
 }
 
 /// The heads of the file, and the first line that is none.
-fn exported_heads(path: &Path) -> Result<(BTreeSet<SignedHead>, Option<Flaw>), LedgerError> {
+fn exported_heads(path: &Path) -> Result<Heads, LedgerError> {
     let bytes = match fs::read(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
         other => other.map_err(LedgerError::file("read", path))?,
@@ -73,12 +82,14 @@ fn exported_heads(path: &Path) -> Result<(BTreeSet<SignedHead>, Option<Flaw>), L
 const NOT_SIGNED: &str = "a head of it is not signed with this ledger's key";
 
 struct Walk<'a> {
-    conn: &'a Connection,
+    conn: &'a dyn Conn,
     key: &'a AuditKey,
     /// Heads that no entry has met yet, by entry.
     heads: BTreeMap<i64, Vec<SignedHead>>,
     /// Capsules made before this may be gone.
     pruned_before: String,
+    /// Runs that have an entry.
+    recorded: Met,
     report: ChainReport,
 }
 
@@ -94,9 +105,9 @@ impl Stop {
     }
 }
 
-impl From<rusqlite::Error> for Stop {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Error(error.into())
+impl From<LedgerError> for Stop {
+    fn from(error: LedgerError) -> Self {
+        Self::Error(error)
     }
 }
 
@@ -111,7 +122,7 @@ struct Seen {
 
 impl<'a> Walk<'a> {
     fn new(
-        conn: &'a Connection,
+        conn: &'a dyn Conn,
         key: &'a AuditKey,
         signed: impl Iterator<Item = &'a SignedHead>,
     ) -> Result<Self, LedgerError> {
@@ -124,41 +135,47 @@ impl<'a> Walk<'a> {
             }
             heads.entry(head.seq).or_default().push(head.clone());
         }
-        Ok(Self { conn, key, heads, pruned_before: pruned_before(conn, report.signed)?, report })
+        let pruned_before = pruned_before(conn, report.signed)?;
+        Ok(Self { conn, key, heads, pruned_before, recorded: Met::default(), report })
     }
 
-    fn entries(&mut self) -> Result<(), Stop> {
-        let mut statement = self.conn.prepare("SELECT seq, entry_json, prev_hash, hash FROM audit ORDER BY seq")?;
-        let mut rows = statement.query([])?;
-        let mut last = GENESIS.to_owned();
-        while let Some(row) = rows.next()? {
+    fn entries(&mut self) -> Result<Option<Flaw>, LedgerError> {
+        let (conn, mut last, mut flaw) = (self.conn, GENESIS.to_owned(), None);
+        let mut see = |row: &Row| {
             let due = self.report.entries + 1;
-            last = self.entry(due, row, &last)?;
+            match self.entry(due, row, &last) {
+                Ok(hash) => last = hash,
+                Err(Stop::Error(error)) => return Err(error),
+                Err(Stop::Flaw(found)) => {
+                    flaw = Some(found);
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
             self.report.entries = due;
-        }
-        self.heads_beyond()
+            Ok(ControlFlow::Continue(()))
+        };
+        conn.each("SELECT seq, entry_json, prev_hash, hash FROM audit ORDER BY seq", &mut see)?;
+        Ok(flaw.or_else(|| self.heads_beyond()))
     }
 
     /// Heads that no entry has met: of entries that were cut off, or of none that ever were.
-    fn heads_beyond(&self) -> Result<(), Stop> {
-        for head in self.heads.values().flatten() {
-            if !head.is_signed_with(self.key) {
-                return Err(Stop::at(head.seq, FlawKind::HeadForged, NOT_SIGNED));
-            }
+    fn heads_beyond(&self) -> Option<Flaw> {
+        if let Some(forged) = self.heads.values().flatten().find(|head| !head.is_signed_with(self.key)) {
+            return Some(Flaw { seq: Some(forged.seq), kind: FlawKind::HeadForged, message: NOT_SIGNED.into() });
         }
-        let Some((&signed, _)) = self.heads.last_key_value() else { return Ok(()) };
+        let (signed, _) = self.heads.last_key_value()?;
         let message = format!("it is missing; a signed head knows of {signed} entries, so the tail was cut");
-        Err(Stop::at(self.report.entries + 1, FlawKind::TailCut, message))
+        Some(Flaw { seq: Some(self.report.entries + 1), kind: FlawKind::TailCut, message })
     }
 
     /// Checks the entry that is due; its hash.
-    fn entry(&mut self, due: i64, row: &Row<'_>, last: &str) -> Result<String, Stop> {
+    fn entry(&mut self, due: i64, row: &Row, last: &str) -> Result<String, Stop> {
         let next: i64 = row.get("seq")?;
         if next != due {
             return Err(Stop::at(due, FlawKind::EntryMissing, format!("it is missing; the next one is {next}")));
         }
         // What is no text any more was written into the file past SQLite.
-        let text = |column| row.get::<_, String>(column).map_err(|_| changed(due, "it is not text"));
+        let text = |column| row.get::<String>(column).map_err(|_| changed(due, "it is not text"));
         let (entry, prev, hash) = (text("entry_json")?, text("prev_hash")?, text("hash")?);
         let hashed = link(&prev, &entry) == hash;
         let seen: Seen = serde_json::from_str(&entry).map_err(|_| changed(due, "it cannot be read"))?;
@@ -196,10 +213,12 @@ impl<'a> Walk<'a> {
         let (Some(detail), Some(run_id)) = (detail, &seen.run_id) else {
             return Err(changed(due, "it speaks of a run, but does not say which"));
         };
-        let mut statement = self.conn.prepare_cached("SELECT * FROM run_capsules WHERE run_id = ?1")?;
-        let mut rows = statement.query([run_id])?;
-        let (kind, what) = match rows.next()? {
-            Some(row) if capsule::digest_of_row(row).is_ok_and(|digest| digest == detail.capsule) => {
+        if !self.recorded.add(run_id) {
+            return Err(Stop::Flaw(Flaw::recorded_twice(run_id, due)));
+        }
+        let kept = self.conn.first("SELECT * FROM run_capsules WHERE run_id = $1", args![run_id])?;
+        let (kind, what) = match kept {
+            Some(row) if capsule::digest_of_row(&row).is_ok_and(|digest| digest == detail.capsule) => {
                 self.report.capsules += 1;
                 return Ok(());
             }
@@ -220,10 +239,12 @@ fn changed(seq: i64, message: &str) -> Stop {
 
 /// As the chain itself says it, in entries that the walk checks like any other, and that are signed: anybody could add
 /// one at the end and then take away what they like.
-fn pruned_before(conn: &Connection, signed: i64) -> Result<String, LedgerError> {
-    // CASE, because an entry that was damaged must not end the walk before it has begun.
-    let sql = "SELECT max(CASE WHEN json_valid(entry_json) THEN \
-               iif(entry_json ->> '$.kind' = ?1, entry_json ->> '$.detail.before', NULL) END) FROM audit WHERE seq <= ?2";
-    let latest = conn.query_row(sql, (CAPSULES_PRUNED, signed), |row| Ok(row.get(0).unwrap_or_default()))?;
-    Ok(Option::unwrap_or_default(latest))
+fn pruned_before(conn: &dyn Conn, signed: i64) -> Result<String, LedgerError> {
+    let sql = format!("SELECT entry_json FROM audit WHERE seq <= $1 AND entry_json LIKE '%\"{CAPSULES_PRUNED}\"%'");
+    let said = conn.query(&sql, args![signed])?;
+    // One that was damaged must not end the walk before it has begun.
+    let entries = said.iter().filter_map(|row| row.json::<serde_json::Value>("entry_json").ok());
+    let pruned = entries.filter(|entry| entry.get("kind").is_some_and(|kind| kind == CAPSULES_PRUNED));
+    let before = pruned.filter_map(|entry| entry.get("detail")?.get("before")?.as_str().map(str::to_owned));
+    Ok(before.max().unwrap_or_default())
 }

@@ -3,6 +3,7 @@
 
 mod budget;
 mod conversation;
+mod once;
 mod tools;
 mod work;
 
@@ -10,6 +11,7 @@ pub use conversation::{Message, Role};
 pub use tools::{Tool, Tools};
 
 pub(crate) use conversation::{CallResult, Entry, begin};
+pub(crate) use once::Once;
 
 use crate::{Model, Prices, Usage};
 use domain::{Fault, Kind};

@@ -116,6 +116,7 @@ impl<'a> Work<'a> {
             may_call: true,
             note: None,
             max_tokens: caps.max_tokens,
+            schema: None,
         };
         let bytes = size(&model.body(&request));
         let allowance = allow(prices, model.name(), caps, &self.told.spent, self.measured.estimate(bytes))?;

@@ -26,6 +26,9 @@ pub(crate) fn body(request: &Request<'_>) -> Value {
         set(&mut body, "tools", request.tools.iter().map(tool).collect());
         set(&mut body, "tool_choice", json!({"type": if request.may_call { "auto" } else { "none" }}));
     }
+    if let Some(schema) = request.schema {
+        set(&mut body, "output_config", json!({"format": {"type": "json_schema", "schema": schema}}));
+    }
     body
 }
 

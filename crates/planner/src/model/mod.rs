@@ -74,6 +74,8 @@ pub(crate) struct Request<'a> {
     /// A last word to the model, after the transcript.
     pub note: Option<&'a str>,
     pub max_tokens: u64,
+    /// JSON Schema that the answer must keep to, where it is not free text.
+    pub schema: Option<&'a Value>,
 }
 
 /// One turn of the model.

@@ -14,6 +14,11 @@ use domain::plan::{
 
 /// Whether one row is asked for of each group.
 pub(crate) fn is_asked(catalog: &Catalog, query: &Query) -> bool {
+    query.limit == Some(1) && is_of_each(catalog, query)
+}
+
+/// Whether a ranking is asked for within each group.
+pub(crate) fn is_of_each(catalog: &Catalog, query: &Query) -> bool {
     // "the most common status of each city": a city has only one.
     let of_key = |item: &Item| match item {
         Item::Column(c) => query.keys.contains(&BoundKey::Entity(catalog.column(*c).table)),
@@ -25,10 +30,10 @@ pub(crate) fn is_asked(catalog: &Catalog, query: &Query) -> bool {
     }
     let ranked = matches!(query.orders.as_slice(), [only] if !matches!(only.by, BoundBy::Shown | BoundBy::Figure));
     let listed = !query.items.is_empty() && !query.items.iter().any(Item::is_aggregate);
-    ranked && listed && !query.keys.is_empty() && query.limit == Some(1) && query.offset.is_none()
+    ranked && listed && !query.keys.is_empty() && query.offset.is_none()
 }
 
-pub(crate) fn plan(compiler: &Compiler<'_>, query: &Query) -> Result<QueryPlan, Trouble> {
+pub(crate) fn plan(compiler: &Compiler<'_>, query: &mut Query) -> Result<QueryPlan, Trouble> {
     let mut flat = query.clone();
     let mut items = Vec::new();
     for key in std::mem::take(&mut flat.keys) {
@@ -44,6 +49,7 @@ pub(crate) fn plan(compiler: &Compiler<'_>, query: &Query) -> Result<QueryPlan, 
     flat.items = items;
     flat.orders.iter_mut().for_each(|o| o.shown = false);
     let mut plan = compiler.single(&mut flat)?;
+    query.notes = flat.notes;
     let Some(OrderItem { expr: measure, dir }) = plan.order_by.first().cloned() else {
         return Err(Trouble::NothingAsked);
     };

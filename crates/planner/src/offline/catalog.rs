@@ -3,7 +3,7 @@
 
 use super::english::{expand, is_additive};
 use super::text::{one_person, split_name};
-use super::{ColumnValues, keys};
+use super::{ColumnValues, keys, roles};
 use domain::{Column, FieldType, SourceSchema, Table};
 use jiff::civil::Date;
 
@@ -15,7 +15,10 @@ pub(crate) struct ColumnId(usize);
 
 #[derive(Debug)]
 pub(crate) struct TableInfo {
+    /// What it goes by in plans.
     pub name: String,
+    /// The table whose rows have this role; a role has their columns.
+    pub role_of: Option<TableId>,
     /// Its words, abbreviations written out, without prefixes that say only that it is a table.
     pub words: Vec<String>,
     pub columns: Vec<ColumnId>,
@@ -34,7 +37,7 @@ pub(crate) enum ColumnKind {
     Other,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ColumnInfo {
     pub table: TableId,
     pub name: String,
@@ -97,7 +100,8 @@ impl Catalog {
         for table in &schema.tables {
             catalog.add(table, values);
         }
-        catalog.edges = keys::edges(schema, &catalog);
+        catalog.edges = keys::edges(schema, &catalog, values);
+        roles::add(&mut catalog, schema);
         catalog
     }
 
@@ -112,7 +116,28 @@ impl Catalog {
         let key = key_column(table).and_then(|at| columns.get(at).copied());
         let words = table_words(&table.name);
         let display = self.display(&columns, &words, key);
-        self.tables.push(TableInfo { name: table.name.clone(), words, columns, key, display });
+        self.tables.push(TableInfo { name: table.name.clone(), role_of: None, words, columns, key, display });
+    }
+
+    /// A table with the columns of another, under a name of its own.
+    pub fn add_copy(&mut self, of: TableId, name: String, words: Vec<String>) -> TableId {
+        let id = TableId(self.tables.len());
+        let first = self.columns.len();
+        let original = self.table(of);
+        let moved = |c: &ColumnId| original.columns.iter().position(|o| o == c).map(|at| ColumnId(first + at));
+        let (key, display) =
+            (original.key.as_ref().and_then(moved), original.display.iter().filter_map(moved).collect());
+        let columns: Vec<ColumnInfo> =
+            original.columns.iter().map(|c| ColumnInfo { table: id, ..self.column(*c).clone() }).collect();
+        self.columns.extend(columns);
+        let columns = (first..self.columns.len()).map(ColumnId).collect();
+        self.tables.push(TableInfo { name, role_of: Some(of), words, columns, key, display });
+        id
+    }
+
+    /// What plans call the rows of a table: the table itself, or the one whose rows have a role.
+    pub fn resource(&self, table: TableId) -> &str {
+        &self.table(self.table(table).role_of.unwrap_or(table)).name
     }
 
     /// Name-like columns: `name`, `title`, the table's own `…_name`, or first and last name.
@@ -226,7 +251,8 @@ fn column_info(id: TableId, table: &Table, column: &Column, known: Option<&Colum
     let latest = known.and_then(latest_day);
     let kind = kind(column, known);
     let is_text = matches!(kind, ColumnKind::Number | ColumnKind::Time) && column.kind.is_text();
-    let pointed = table.foreign_keys.iter().any(|k| k.columns.contains(&column.name));
+    let declared = !table.inferred.contains(&column.name);
+    let pointed = declared && table.foreign_keys.iter().any(|k| k.columns.contains(&column.name));
     let is_key = table.primary_key.as_slice() == [column.name.as_str()]
         || pointed
         || words.last().is_some_and(|w| w == "id" || w == "code" || w == "uuid")

@@ -2,13 +2,16 @@
 
 use super::best;
 use super::catalog::{Catalog, ColumnId, ColumnKind, TableId};
+use super::first;
 use super::joins::{self, JoinTrouble, Step};
 use super::nest::{self, Semi};
 use super::output::{Names, Output, bucket, expr};
-use super::query::{BoundBy, BoundFilter, BoundKey, BoundOrder, Item, Query, Side, Test, Trouble};
+use super::query::{BoundBy, BoundFilter, BoundKey, BoundOrder, BoundRelation, Item, Query, Side, Test, Trouble};
 use super::relation;
+use super::roles;
 use super::sets;
 use super::shape::{Shape, settle, shape};
+use super::steps;
 use domain::plan::{AggregateFn, Condition, Direction, Expr, Join, JoinKind, JoinOn, OrderItem, SelectItem};
 use domain::{QueryPlan, Value};
 
@@ -54,9 +57,15 @@ impl Joined {
     }
 }
 
+/// How a note on a join begins.
+pub(crate) const TIED: &str = "tied by";
+
 impl Compiler<'_> {
     /// One plan, or several combined where no single row can meet all conditions.
     pub fn plan(&self, query: &mut Query) -> Result<QueryPlan, Trouble> {
+        if first::is_asked(self.catalog, query) {
+            return first::plan(self, query);
+        }
         if best::is_asked(self.catalog, query) {
             return best::plan(self, query);
         }
@@ -83,15 +92,26 @@ impl Compiler<'_> {
     pub fn single(&self, query: &mut Query) -> Result<QueryPlan, Trouble> {
         let shape = shape(self.catalog, query)?;
         settle(self.catalog, query, &shape);
-        let query = &*query;
         let tables = self.core_tables(query, &shape);
+        roles::hold(self.catalog, query, &tables);
         let root = self.root(query, &shape).ok_or(Trouble::NothingAsked)?;
         let mut joined = Joined { root, steps: joins::tree(self.catalog, root, &tables, self.hints)? };
         if joined.meets_by_chance(&tables) {
             return Err(Trouble::Unsupported("tying things together by what they merely share"));
         }
         let semis = nest::place(self, query, &mut joined)?;
-        self.write(query, &shape, &joined, &semis)
+        let plan = self.write(query, &shape, &joined, &semis)?;
+        let steps: Vec<Step> = joined.steps.iter().chain(semis.iter().map(Semi::step)).cloned().collect();
+        query.notes.extend(steps.iter().filter_map(|step| self.tied(step)));
+        query.notes.dedup();
+        Ok(plan)
+    }
+
+    /// What ties two tables together where nobody declared it.
+    fn tied(&self, step: &Step) -> Option<String> {
+        let on: Vec<&str> = step.edge.on.iter().map(|(many, _)| many.as_str()).collect();
+        let (many, one) = (&self.catalog.table(step.edge.many).name, &self.catalog.table(step.edge.one).name);
+        (!step.edge.declared).then(|| format!("{TIED} `{}`: `{many}` to `{one}`, which nobody declared", on.join(", ")))
     }
 
     fn core_tables(&self, query: &Query, shape: &Shape) -> Vec<TableId> {
@@ -156,6 +176,9 @@ impl Compiler<'_> {
         plan.offset = query.offset;
         plan.select = output.select;
         self.break_ties(query, joined, &names, &mut plan);
+        if let Some(BoundRelation::Steps(shown)) = query.relation {
+            steps::apply(self.catalog, query, shown, &mut plan)?;
+        }
         // Which of the rows that became one would the order go by?
         let shown = |o: &OrderItem| {
             plan.select.iter().any(|s| s.alias.as_deref().is_some_and(|a| o.expr == Expr::field(a)) || s.expr == o.expr)
@@ -198,15 +221,17 @@ impl Compiler<'_> {
     /// `from` and `joins`.
     pub fn from(&self, joined: &Joined) -> QueryPlan {
         let name = |t: TableId| self.catalog.table(t).name.as_str();
-        let mut plan = QueryPlan::over(name(joined.root));
+        let alias = |t: TableId| self.catalog.table(t).role_of.map(|_| name(t).to_owned());
+        let mut plan = QueryPlan::over(self.catalog.resource(joined.root));
+        plan.from.alias = alias(joined.root);
         for step in &joined.steps {
             let on = step.edge.on.iter().map(|(many, one)| {
                 let (left, right) = if step.edge.many == step.to { (one, many) } else { (many, one) };
                 JoinOn { left: format!("{}.{left}", name(step.from)), right: format!("{}.{right}", name(step.to)) }
             });
             plan.joins.push(Join {
-                resource: name(step.to).to_owned(),
-                alias: None,
+                resource: self.catalog.resource(step.to).to_owned(),
+                alias: alias(step.to),
                 kind: JoinKind::Inner,
                 on: on.collect(),
             });

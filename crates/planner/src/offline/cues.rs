@@ -168,6 +168,7 @@ const PHRASES: &[(&str, Cue)] = &[
     ("in descending order", Cue::Sorted(Desc)), ("descending order", Cue::Sorted(Desc)), ("in decreasing order", Cue::Sorted(Desc)),
     ("in desc order", Cue::Sorted(Desc)), ("in a descending order", Cue::Sorted(Desc)), ("in reverse order", Cue::Sorted(Desc)),
     ("ascending", Cue::Sorted(Asc)), ("asc", Cue::Sorted(Asc)), ("smallest first", Cue::Sorted(Asc)), ("lowest first", Cue::Sorted(Asc)),
+    ("strongest", Cue::Extreme(Desc, false)), ("weakest", Cue::Extreme(Asc, false)),
     ("from lowest to highest", Cue::Sorted(Asc)), ("from low to high", Cue::Sorted(Asc)), ("from smallest to largest", Cue::Sorted(Asc)),
     ("oldest first", Cue::Sorted(Asc)), ("increasing", Cue::Sorted(Asc)), ("in ascending order", Cue::Sorted(Asc)),
     ("ascending order", Cue::Sorted(Asc)), ("in increasing order", Cue::Sorted(Asc)), ("in an ascending order", Cue::Sorted(Asc)),
@@ -192,6 +193,14 @@ const PHRASES: &[(&str, Cue)] = &[
     ("in", Cue::In), ("through", Cue::In), ("via", Cue::In), ("for", Cue::In), ("on", Cue::In), ("at", Cue::In), ("during", Cue::In), ("within", Cue::In),
     ("from", Cue::From), ("is", Cue::Is), ("are", Cue::Is), ("was", Cue::Is), ("were", Cue::Is), ("be", Cue::Is), ("as", Cue::Is),
     ("monthly", Cue::Bucket(DateUnit::Month)), ("month over month", Cue::Bucket(DateUnit::Month)),
+    ("month on month", Cue::Bucket(DateUnit::Month)), ("month to month", Cue::Bucket(DateUnit::Month)),
+    ("from month to month", Cue::Bucket(DateUnit::Month)), ("from one month to the next", Cue::Bucket(DateUnit::Month)),
+    ("year over year", Cue::Bucket(DateUnit::Year)), ("year on year", Cue::Bucket(DateUnit::Year)), ("year to year", Cue::Bucket(DateUnit::Year)),
+    ("from year to year", Cue::Bucket(DateUnit::Year)), ("from one year to the next", Cue::Bucket(DateUnit::Year)),
+    ("quarter over quarter", Cue::Bucket(DateUnit::Quarter)), ("quarter on quarter", Cue::Bucket(DateUnit::Quarter)),
+    ("from quarter to quarter", Cue::Bucket(DateUnit::Quarter)), ("from one quarter to the next", Cue::Bucket(DateUnit::Quarter)),
+    ("week over week", Cue::Bucket(DateUnit::Week)), ("from week to week", Cue::Bucket(DateUnit::Week)), ("from one week to the next", Cue::Bucket(DateUnit::Week)),
+    ("day over day", Cue::Bucket(DateUnit::Day)), ("from day to day", Cue::Bucket(DateUnit::Day)), ("from one day to the next", Cue::Bucket(DateUnit::Day)),
     ("daily", Cue::Bucket(DateUnit::Day)), ("weekly", Cue::Bucket(DateUnit::Week)), ("hourly", Cue::Bucket(DateUnit::Hour)),
     ("quarterly", Cue::Bucket(DateUnit::Quarter)), ("yearly", Cue::Bucket(DateUnit::Year)),
     ("annual", Cue::Bucket(DateUnit::Year)), ("annually", Cue::Bucket(DateUnit::Year)),
@@ -221,7 +230,7 @@ const PHRASES: &[(&str, Cue)] = &[
     ("by what percentage", Cue::Percent), ("by which percentage", Cue::Percent), ("by how much", Cue::HowMuch),
     ("grow up", Cue::In), ("grew up", Cue::In), ("grow", Cue::Change), ("grew", Cue::Change), ("grown", Cue::Change), ("growth", Cue::Change), ("growth of", Cue::Change), ("growth in", Cue::Change),
     ("increase", Cue::Change), ("increased", Cue::Change), ("increase in", Cue::Change), ("decrease", Cue::Change), ("decreased", Cue::Change),
-    ("change", Cue::Change), ("changed", Cue::Change), ("change in", Cue::Change), ("decline", Cue::Change), ("declined", Cue::Change),
+    ("change", Cue::Change), ("changed", Cue::Change), ("change in", Cue::Change), ("change of", Cue::Change), ("increase of", Cue::Change), ("decline in", Cue::Change), ("decline", Cue::Change), ("declined", Cue::Change),
     ("compare", Cue::Compared), ("compared to", Cue::Compared), ("compared with", Cue::Compared), ("versus", Cue::Compared), ("vs", Cue::Compared),
     ("vs.", Cue::Compared), ("difference", Cue::Beyond), ("difference between", Cue::Beyond),
     ("neither", Cue::Beyond), ("second", Cue::Beyond), ("third", Cue::Beyond), ("last", Cue::Beyond), ("running total", Cue::Beyond),
@@ -242,7 +251,7 @@ pub(crate) fn misspelt(lower: &str) -> Option<Cue> {
 }
 
 /// The longest phrase, in words.
-pub(crate) const MAX_WORDS: usize = 5;
+pub(crate) const MAX_WORDS: usize = 6;
 
 /// What a phrase of lowercase words says, if it is one of ours.
 pub(crate) fn lookup(phrase: &str) -> Option<Cue> {

@@ -9,7 +9,7 @@ use super::query::{Pick, Query, Trouble};
 use super::spans::{Meaning, Span, annotate};
 use super::text::{Token, tokenise};
 use super::{Context, Index, Planned, ellipsis, followup, grammar, reading, refuse, sql};
-use domain::{QueryPlan, Turn};
+use domain::{Fault, QueryPlan, Turn};
 
 /// A question with what its words mean.
 pub(crate) struct Read {
@@ -80,6 +80,9 @@ fn attempt(index: &Index, read: &Read, picks: &[Pick], context: &Context<'_>) ->
         return Err(Trouble::WhichTable(text, tables));
     }
     let mut query = bind(index, &draft, context.today, picks)?;
+    if index.cut_short {
+        query.notes.push(format!("{CUT_SHORT}, so a name may have been missed"));
+    }
     let mut hints = read.hints.clone();
     hints.extend(picks.iter().flat_map(|p| if let Pick::Key(words) = p { words.clone() } else { Vec::new() }));
     let plan = Compiler { catalog: &index.catalog, hints: &hints }.plan(&mut query)?;
@@ -121,9 +124,12 @@ pub(crate) fn explained(index: &Index, question: &str, context: &Context<'_>) ->
     }
 }
 
+/// What is said where an index is not whole.
+pub(crate) const CUT_SHORT: &str = "not all values of the data could be read";
+
 fn finish(index: &Index, read: Read, picks: &[Pick], context: &Context<'_>) -> Planned {
     if let Some(fault) = refuse::unexplained(index, &read.draft) {
-        return Planned::Refuse(fault);
+        return refused(index, fault);
     }
     match attempt(index, &read, picks, context) {
         Ok((query, plan)) => {
@@ -136,7 +142,13 @@ fn finish(index: &Index, read: Read, picks: &[Pick], context: &Context<'_>) -> P
         }
         Err(trouble) => match clarify::question(index, &trouble) {
             Some((question, choices)) => Planned::Clarify(clarify::clarification(question, &choices)),
-            None => Planned::Refuse(refuse::trouble(index, &trouble)),
+            None => refused(index, refuse::trouble(index, &trouble)),
         },
     }
+}
+
+/// A word that is not understood may be a value that was not read yet.
+fn refused(index: &Index, fault: Fault) -> Planned {
+    let hint = format!("{}; {CUT_SHORT}: ask again", fault.hint);
+    Planned::Refuse(if index.cut_short { Fault { hint, ..fault } } else { fault })
 }

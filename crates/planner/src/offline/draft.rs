@@ -140,6 +140,15 @@ pub(crate) enum Left {
     Money,
 }
 
+/// How a change from period to period is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Steps {
+    Difference,
+    Percent,
+    /// The question does not say which.
+    Both,
+}
+
 /// A figure that says how two figures relate.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Relation {
@@ -147,6 +156,8 @@ pub(crate) enum Relation {
     Share,
     /// From one period to another.
     Change { from: Period, to: Period, percent: bool },
+    /// From each period to the next.
+    Steps(Steps),
     /// So much for each unit of another measure: "kWh per square metre".
     Per(Noun),
 }

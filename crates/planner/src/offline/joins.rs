@@ -105,7 +105,9 @@ fn choose<'e>(catalog: &Catalog, ways: &[&'e Edge], hints: &[String]) -> Result<
         let own = &catalog.table(edge.one).words;
         let said =
             words.filter(|w| w != "id" && !own.contains(w)).filter(|w| hints.contains(&super::text::stem(w))).count();
-        said * 2 + usize::from(edge.declared)
+        // What is said of a row is said of itself rather than of its manager.
+        let role = catalog.table(edge.many).role_of.is_some();
+        said * 4 + usize::from(edge.declared) * 2 + usize::from(!role)
     };
     let best = ways.iter().map(|e| score(e)).max().unwrap_or_default();
     let mut best_ways = ways.iter().copied().filter(|e| score(e) == best);

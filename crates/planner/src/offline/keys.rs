@@ -1,5 +1,8 @@
 //! Which tables belong together: declared foreign keys, and the ones that names give away.
 
+mod values;
+
+use super::ColumnValues;
 use super::catalog::{Catalog, ColumnId, Edge, TableId, singular};
 use domain::{ForeignKey, SourceSchema, Table};
 
@@ -14,15 +17,20 @@ pub fn inferred_keys(schema: &SourceSchema) -> Vec<(String, ForeignKey)> {
         let target = catalog.table(edge.one).name.clone();
         (catalog.table(edge.many).name.clone(), ForeignKey { columns, target, target_columns })
     };
-    catalog.edges.iter().filter(|e| !e.declared).map(key).collect()
+    let new = |e: &&Edge| !e.declared && catalog.table(e.many).role_of.is_none();
+    let by_values = values::candidates(&catalog);
+    let by_values = by_values.iter().filter(|e| !catalog.edges.iter().any(|known| covers(known, e)));
+    catalog.edges.iter().filter(new).chain(by_values).map(key).collect()
 }
 
 /// All edges between tables: declared ones first, then inferred ones between columns that no
 /// declared one already covers.
-pub(crate) fn edges(schema: &SourceSchema, catalog: &Catalog) -> Vec<Edge> {
+pub(crate) fn edges(schema: &SourceSchema, catalog: &Catalog, known: &[ColumnValues]) -> Vec<Edge> {
     let mut edges: Vec<Edge> = Vec::new();
     for (id, table) in catalog.tables().zip(&schema.tables) {
-        edges.extend(declared(id, table, catalog));
+        let holds =
+            |e: &Edge| e.declared || !values::is_candidate(catalog, e) || values::holds(schema, catalog, known, e);
+        edges.extend(declared(id, table, catalog).into_iter().filter(holds));
     }
     for many in catalog.tables() {
         for &column in &catalog.table(many).columns {
@@ -42,7 +50,8 @@ fn declared(many: TableId, table: &Table, catalog: &Catalog) -> Vec<Edge> {
         let name = |t: TableId, c: &String| catalog.column_named(t, c).map(|c| catalog.column(c).name.clone());
         let pairs = key.columns.iter().zip(&key.target_columns);
         let on = pairs.map(|(m, o)| Some((name(many, m)?, name(one, o)?))).collect::<Option<Vec<_>>>()?;
-        (many != one && !on.is_empty()).then_some(Edge { many, one, on, declared: true })
+        let declared = !key.columns.iter().any(|c| table.inferred.contains(c));
+        (many != one && !on.is_empty()).then_some(Edge { many, one, on, declared })
     };
     table.foreign_keys.iter().filter_map(edge).collect()
 }

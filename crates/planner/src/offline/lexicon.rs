@@ -3,6 +3,7 @@
 use super::catalog::{Catalog, ColumnId, ColumnKind, TableId, singular};
 use super::english::{expand, is_stop};
 use super::relations::{is_word, related};
+use super::roles;
 use super::text::{Shape, Token, split_name, stem};
 use super::thesaurus::{phrases, synonyms};
 use domain::SourceSchema;
@@ -81,6 +82,14 @@ impl Lexicon {
                     lexicon.add_called(&meta.synonyms, Target::Table(id));
                 }
                 lexicon.add_description(&meta.description, target);
+            }
+        }
+        for (role, columns) in roles::all(catalog) {
+            let words = &catalog.table(role).words;
+            lexicon.add(words, Target::Table(role), weight::NAME);
+            for column in columns {
+                let qualified: Vec<&String> = words.iter().chain(&catalog.column(*column).words).collect();
+                lexicon.add(&qualified, Target::Column(*column), weight::NAME);
             }
         }
         lexicon.add_roles(catalog);
@@ -170,6 +179,10 @@ impl Lexicon {
         // What has a name goes by it: the manager is the manager's name.
         if let ([thing], "name" | "title") = (before, last.as_str()) {
             self.add(std::slice::from_ref(thing), target, weight::NOUN + 0.02);
+        }
+        // So has what has a code: the card type is its code.
+        if before.len() > 1 && last == "code" {
+            self.add(before, target, weight::NOUN + 0.02);
         }
         if matches!(last.as_str(), "phone" | "telephone" | "fax" | "mobile") {
             self.add(&[last.as_str(), "number"], target, weight::NAME);

@@ -7,8 +7,8 @@
 //!    and the data's values; [`spans`] marks which words mean what.
 //! 2. [`grammar`] reads the spans into a [`draft`]; [`followup`] merges it with the thread.
 //! 3. [`bind`] ties each noun to one column, giving a [`query`].
-//! 4. [`compile`] joins ([`joins`]), nests ([`nest`]), sets in relation ([`relation`]), picks the best of
-//!    each group ([`best`]) and writes the plan.
+//! 4. [`compile`] joins ([`joins`]), nests ([`nest`]), sets in relation ([`relation`], [`steps`]), picks the
+//!    best of each group ([`best`], [`first`]) and writes the plan.
 //! 5. [`decide`] answers, asks or refuses; [`reading`] says in words what was understood, and
 //!    [`answer`] what came of it.
 
@@ -24,29 +24,33 @@ mod decide;
 mod degrees;
 mod draft;
 mod ellipsis;
-mod english;
+pub(crate) mod english;
 mod explain;
+mod first;
 mod followup;
 mod grammar;
 mod joins;
 mod keys;
 mod lexicon;
+mod members;
 mod nest;
-mod numbers;
+pub(crate) mod numbers;
 mod output;
 mod query;
 mod reading;
 mod refuse;
 mod relation;
 mod relations;
+mod roles;
 mod sets;
 mod shape;
 mod spans;
-mod sql;
-mod text;
+pub(crate) mod sql;
+mod steps;
+pub(crate) mod text;
 mod thesaurus;
-mod time;
-mod time_words;
+pub(crate) mod time;
+pub(crate) mod time_words;
 mod values;
 mod wanted;
 
@@ -64,15 +68,23 @@ pub struct Index {
     catalog: catalog::Catalog,
     lexicon: lexicon::Lexicon,
     values: values::ValueIndex,
+    /// Not all values that were wanted are known.
+    cut_short: bool,
 }
 
 impl Index {
     /// `schema` is the caller's view; `values` what was read of the columns of [`wanted_values`].
     pub fn new(schema: &SourceSchema, values: &[ColumnValues]) -> Self {
+        let schema = &*members::written_out(schema);
         let catalog = catalog::Catalog::new(schema, values);
         let lexicon = lexicon::Lexicon::new(schema, &catalog);
         let values = values::ValueIndex::new(schema, &catalog, values);
-        Self { catalog, lexicon, values }
+        Self { catalog, lexicon, values, cut_short: false }
+    }
+
+    /// The index of values that could not all be read: whatever comes of a question says so.
+    pub fn cut_short(self) -> Self {
+        Self { cut_short: true, ..self }
     }
 }
 
@@ -127,13 +139,4 @@ pub fn explain(index: &Index, question: &str, context: &Context<'_>) -> Explain 
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// One index serves all requests of a caller's role.
-    #[test]
-    fn an_index_can_be_shared() {
-        fn shared<T: Send + Sync>() {}
-        shared::<Index>();
-    }
-}
+mod tests;

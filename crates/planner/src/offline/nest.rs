@@ -25,6 +25,13 @@ pub(crate) struct Semi {
     side: Side,
 }
 
+impl Semi {
+    /// The join that it stands for.
+    pub fn step(&self) -> &Step {
+        &self.step
+    }
+}
+
 /// Joins what can be joined without repeating rows, and returns the rest as semi-joins.
 pub(crate) fn place(compiler: &Compiler<'_>, query: &Query, joined: &mut Joined) -> Result<Vec<Semi>, Trouble> {
     let mut semis: Vec<Semi> = Vec::new();

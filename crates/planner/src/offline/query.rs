@@ -1,6 +1,7 @@
 //! A bound question: every part of it is a column, a table or a value of the schema.
 
 use super::catalog::{Catalog, ColumnId, TableId};
+pub(crate) use super::draft::Steps;
 use super::draft::Thing;
 use super::time::Range;
 use domain::Value;
@@ -54,6 +55,7 @@ pub(crate) enum BoundRelation {
     Share,
     Change { column: ColumnId, from: Range, to: Range, percent: bool },
     Per(Thing),
+    Steps(Steps),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -144,6 +146,8 @@ pub(crate) struct Query {
     pub keys: Vec<BoundKey>,
     /// What is asked for is asked of each group by itself.
     pub each: bool,
+    /// Rows are listed beside the keys of their groups.
+    pub listed: bool,
     pub filters: Vec<BoundFilter>,
     /// The question says "both": there must be conditions of different rows.
     pub both: bool,

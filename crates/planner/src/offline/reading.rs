@@ -3,7 +3,7 @@
 use super::catalog::{Catalog, ColumnId, TableId};
 use super::draft::Thing;
 use super::output::{function_word, unit_name};
-use super::query::{BoundBy, BoundFilter, BoundKey, BoundOrder, BoundRelation, Item, Query, Side, Test};
+use super::query::{BoundBy, BoundFilter, BoundKey, BoundOrder, BoundRelation, Item, Query, Side, Steps, Test};
 use super::time;
 use domain::Value;
 use domain::plan::{AggregateFn, Direction, Operator};
@@ -20,6 +20,7 @@ pub(crate) fn in_words(catalog: &Catalog, query: &Query) -> String {
             let (from, to) = (time::in_words(*from), time::in_words(*to));
             format!("change{unit} of the {text} {} to {}", from.replacen("in ", "from ", 1), to.replacen("in ", "", 1))
         }
+        Some(BoundRelation::Steps(_)) => text,
         Some(BoundRelation::Per(thing)) => format!("{text} per unit of {}", reader.thing(*thing)),
     };
     if query.distinct {
@@ -28,6 +29,9 @@ pub(crate) fn in_words(catalog: &Catalog, query: &Query) -> String {
     if !query.keys.is_empty() {
         text += if query.items.is_empty() { "" } else { " per " };
         text += &list(&query.keys.iter().map(|k| reader.key(k)).collect::<Vec<_>>());
+    }
+    if let Some(BoundRelation::Steps(steps)) = query.relation {
+        text += steps_in_words(steps);
     }
     let (mut with, mut side) = (false, Side::Common);
     // That a region which is asked for is one goes without saying; the periods of a change are said.
@@ -194,13 +198,24 @@ impl Reader<'_> {
             Direction::Asc => ("lowest", "smallest first"),
         };
         match query.limit {
+            Some(1) if query.listed => format!(", of each the one with the {end} {by}"),
             Some(1) => match query.offset {
                 Some(before) => format!(", number {} of those with the {end} {by}", before + 1),
                 None => format!(", the one with the {end} {by}"),
             },
+            Some(n) if query.listed => format!(", of each the {n} with the {end} {by}"),
             Some(n) => format!(", the {n} with the {end} {by}"),
             None => format!(", sorted by {by}, {first}"),
         }
+    }
+}
+
+/// Periods without rows are not made up, which whoever reads a change must know.
+fn steps_in_words(steps: Steps) -> &'static str {
+    match steps {
+        Steps::Difference => ", with the change from the one before that has rows",
+        Steps::Percent => ", with the change in percent from the one before that has rows",
+        Steps::Both => ", with the change, also in percent, from the one before that has rows",
     }
 }
 

@@ -36,6 +36,8 @@ pub(crate) fn apply(
             if *percent { (percent_of(change, before), "change_percent") } else { (change, "change") }
         }
         BoundRelation::Per(thing) => (per(query, *thing, whole, output)?, "per_unit"),
+        // What changes from row to row is written when the rows are.
+        BoundRelation::Steps(_) => return Ok(()),
     };
     if let Some(item) = output.select.get_mut(at) {
         *item = SelectItem { expr, alias: alias.map(|name| format!("{name}_{ending}")) };

@@ -22,7 +22,7 @@ pub(crate) fn shape(catalog: &Catalog, query: &Query) -> Result<Shape, Trouble> 
     let ranked = query.orders.iter().any(|o| is_grouped_order(catalog, query, &o.by));
     // "which month had the most orders": the keys are all that is asked for.
     let keys_asked = items.is_empty() && ranked;
-    if !items.iter().any(Item::is_aggregate) && !keys.is_empty() && !keys_asked {
+    if !items.iter().any(Item::is_aggregate) && !keys.is_empty() && !keys_asked && !query.listed {
         listing_per_key(catalog, &mut items, &mut keys)?;
     }
     let each_alone = |k: &BoundKey| matches!(k, BoundKey::Entity(t) if Some(*t) == measured);

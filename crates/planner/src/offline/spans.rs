@@ -2,7 +2,7 @@
 //! stretches to read is chosen by how much they explain, longest first.
 
 use super::Index;
-use super::catalog::{ColumnId, TableId};
+use super::catalog::{ColumnId, TableId, singular};
 use super::cues::{self, Cue};
 use super::degrees::degree;
 use super::english::{is_change, is_linking, is_stop};
@@ -333,6 +333,7 @@ fn value_meanings(
         }
         if exact.is_empty() && only.shape == Shape::Word && tokens.len() > 1 {
             let near = values.by_stem(&only.stem).iter().filter(|o| !is_deed(&only.lower, &o.value));
+            let near = near.filter(|o| !is_several(&only.lower, &o.value) || !heads(tokens, start));
             found.extend(near.map(|o| (Meaning::Value(o.clone(), 0.85), 0.85)));
         }
     }
@@ -341,6 +342,20 @@ fn value_meanings(
     let named = words.len() > 1 || words.iter().any(|t| t.shape != Shape::Word || t.is_capitalised());
     let meant = exact.iter().filter(|o| named || values.is_category(o.column));
     found.extend(meant.map(|owned| (Meaning::Value(owned.clone(), 1.0), weight)));
+}
+
+/// "products" are several of a product, which happens to be a value, too.
+fn is_several(word: &str, value: &str) -> bool {
+    let value = fold(value);
+    word != value && singular(word) == value
+}
+
+/// "the price of all products": a noun that something is said of, rather than a word that limits the next one.
+fn heads(tokens: &[Token], start: usize) -> bool {
+    let before = start.checked_sub(1).and_then(|at| tokens.get(at));
+    let opens = before.is_some_and(|t| ["of", "the", "all", "many", "for"].contains(&t.lower.as_str()));
+    let limits = |t: &Token| t.shape == Shape::Word && !is_stop(&t.lower) && cues::lookup(&t.lower).is_none();
+    opens && !tokens.get(start + 1).is_some_and(limits)
 }
 
 /// "opened" is what somebody did, `open` how it stands now: the stem alone does not make one the other.

@@ -19,7 +19,7 @@ pub fn wanted_values(schema: &SourceSchema) -> Vec<(String, String, What)> {
         let name = table.name.clone();
         table.columns.iter().filter_map(move |c| Some((name.clone(), c.name.clone(), what(c)?))).collect::<Vec<_>>()
     };
-    schema.tables.iter().flat_map(of_table).collect()
+    super::members::written_out(schema).tables.iter().flat_map(of_table).collect()
 }
 
 fn what(column: &Column) -> Option<What> {

@@ -25,6 +25,10 @@ pub(crate) fn body(request: &Request<'_>) -> Value {
         set(&mut body, "tools", request.tools.iter().map(tool).collect());
         set(&mut body, "tool_choice", json!(if request.may_call { "auto" } else { "none" }));
     }
+    if let Some(schema) = request.schema {
+        let format = json!({"name": "answer", "schema": schema});
+        set(&mut body, "response_format", json!({"type": "json_schema", "json_schema": format}));
+    }
     body
 }
 

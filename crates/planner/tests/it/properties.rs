@@ -36,14 +36,15 @@ fn jumble() -> impl Strategy<Value = String> {
 /// Everything that is wrong with a plan over a schema.
 fn faults(schema: &SourceSchema, plan: &QueryPlan) -> Vec<String> {
     let mut found = Vec::new();
-    let tables: Vec<&str> = std::iter::once(plan.from.name()).chain(plan.joins.iter().map(|j| j.name())).collect();
+    let root = (plan.from.name(), plan.from.resource.as_str());
+    let tables: Vec<(&str, &str)> =
+        std::iter::once(root).chain(plan.joins.iter().map(|j| (j.name(), j.resource.as_str()))).collect();
+    let has = |table: &str, column: &str| schema.table(table).is_some_and(|t| t.column(column).is_some());
     let is_field = |name: &str| match name.split_once('.') {
-        Some((table, column)) => {
-            tables.contains(&table) && schema.table(table).is_some_and(|t| t.column(column).is_some())
-        }
-        None => plan.joins.is_empty() && schema.table(plan.from.name()).is_some_and(|t| t.column(name).is_some()),
+        Some((table, column)) => tables.iter().any(|(alias, of)| *alias == table && has(of, column)),
+        None => plan.joins.is_empty() && has(&plan.from.resource, name),
     };
-    for table in &tables {
+    for (_, table) in &tables {
         if schema.table(table).is_none() {
             found.push(format!("no table {table}"));
         }

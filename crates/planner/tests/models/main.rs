@@ -6,5 +6,6 @@ mod caps;
 mod conversations;
 mod failures;
 mod prompts;
+mod records;
 mod shop;
 mod support;

@@ -11,6 +11,7 @@ pub mod rows;
 pub mod validate;
 
 use domain::FieldType;
+pub use domain::change::{FilterOperator, JoinType, Op};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -114,14 +115,6 @@ pub struct Role {
     pub rows: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum Op {
-    Read,
-    Insert,
-    Update,
-}
-
 /// Where statements on the resource run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -129,31 +122,6 @@ pub enum QueryPath {
     #[default]
     Local,
     Remote,
-}
-
-/// The operators of spec 002 §5.3.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-pub enum FilterOperator {
-    #[serde(rename = "=")]
-    Equal,
-    #[serde(rename = "!=")]
-    NotEqual,
-    #[serde(rename = ">")]
-    Greater,
-    #[serde(rename = ">=")]
-    GreaterOrEqual,
-    #[serde(rename = "<")]
-    Less,
-    #[serde(rename = "<=")]
-    LessOrEqual,
-    #[serde(rename = "IN")]
-    In,
-    #[serde(rename = "BETWEEN")]
-    Between,
-    #[serde(rename = "LIKE")]
-    Like,
-    #[serde(rename = "ILIKE")]
-    ILike,
 }
 
 /// Caps of Records.
@@ -181,13 +149,6 @@ pub struct RecordJoin {
     pub on: BTreeMap<String, String>,
     #[serde(default, rename = "type")]
     pub kind: JoinType,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum JoinType {
-    #[default]
-    Inner,
 }
 
 impl Contract {

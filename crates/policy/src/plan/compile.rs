@@ -5,6 +5,7 @@ use super::invalid;
 use super::params::Params;
 use super::path::Step;
 use super::scope::{self, Frame, output_name, quote};
+use super::window;
 use crate::access::Reader;
 use crate::sql::refuse::clip;
 use domain::plan::{Condition, Direction, Expr, OrderItem, SelectItem, SetOp, SetOperation};
@@ -38,7 +39,7 @@ pub struct Written {
 pub struct OutputColumn {
     pub name: String,
     pub kind: FieldType,
-    sql: String,
+    pub(super) sql: String,
 }
 
 impl<'a> Compiler<'a> {
@@ -114,8 +115,14 @@ impl<'a> Compiler<'a> {
         if let Some(set) = &plan.set {
             sql.push_str(&self.key("set", |compiler| compiler.set_operation(set, columns.len()))?);
         }
+        if !plan.changes.is_empty() {
+            sql = self.changes(&plan.changes, &sql, &mut columns)?;
+        }
         let order = self.order_by(plan, &columns, &group_sql, aggregated)?;
-        sql.push_str(&order);
+        match &plan.limit_per {
+            Some(limit) => sql = self.key("limit_per", |_| window::limited(limit, &sql, &columns, &order))?,
+            None => sql.push_str(&order),
+        }
         sql.push_str(&paging(plan, self.dialect()));
         let single_row = aggregated && plan.group_by.is_empty() && plan.set.is_none();
         Ok(Written { sql, columns, single_row })
@@ -230,8 +237,9 @@ impl<'a> Compiler<'a> {
         if let Some(column) = columns.iter().find(|c| c.sql == typed.sql) {
             return Ok(quote(&column.name));
         }
-        if plan.set.is_some() || plan.distinct {
-            let message = "`order_by` of distinct or combined rows must name a selected column";
+        let finished = plan.set.is_some() || plan.distinct || !plan.changes.is_empty() || plan.limit_per.is_some();
+        if finished {
+            let message = "`order_by` of distinct, combined, compared or limited rows must name a selected column";
             return Err(invalid("plan.order_by", message, "select it, and order by its name"));
         }
         if typed.aggregate && !aggregated {
@@ -252,7 +260,7 @@ fn sizes(plan: &QueryPlan) -> Result<(), Fault> {
     if plan.select.is_empty() {
         return Err(invalid("plan.select", "`select` is empty", "select at least one column"));
     }
-    let counts = [plan.select.len(), plan.joins.len(), plan.group_by.len(), plan.order_by.len()];
+    let counts = [plan.select.len(), plan.joins.len(), plan.group_by.len(), plan.order_by.len(), plan.changes.len()];
     if counts.iter().any(|n| *n > MAX_ITEMS) {
         return Err(invalid("plan.too_long", format!("a list of more than {MAX_ITEMS} items"), "send a smaller plan"));
     }
@@ -261,12 +269,18 @@ fn sizes(plan: &QueryPlan) -> Result<(), Fault> {
 
 fn column(item: &SelectItem, typed: Typed, before: &[OutputColumn]) -> Result<OutputColumn, Fault> {
     let name = item.alias.clone().unwrap_or_else(|| own_name(&item.expr));
-    output_name(&name)?;
-    if before.iter().any(|c| c.name.eq_ignore_ascii_case(&name)) {
-        let message = format!("two columns are called `{}`", clip(&name));
+    own(&name, before)?;
+    Ok(OutputColumn { name, kind: typed.kind, sql: typed.sql })
+}
+
+/// Refuses a name that cannot be one, or that another column has.
+pub(super) fn own(name: &str, before: &[OutputColumn]) -> Result<(), Fault> {
+    output_name(name)?;
+    if before.iter().any(|c| c.name.eq_ignore_ascii_case(name)) {
+        let message = format!("two columns are called `{}`", clip(name));
         return Err(invalid("plan.duplicate_name", message, "give one of them another name with `as`"));
     }
-    Ok(OutputColumn { name, kind: typed.kind, sql: typed.sql })
+    Ok(())
 }
 
 /// The name of a column that was given none.

@@ -15,6 +15,7 @@ mod path;
 mod postgres;
 mod scope;
 mod values;
+mod window;
 
 pub use dates::{instant, trunc};
 pub use parse::{parse_plan, parse_plan_value, query_plan_json_schema};

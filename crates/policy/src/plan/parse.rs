@@ -1,6 +1,7 @@
 //! JSON → QueryPlan, with the exact place of what is wrong.
 
 use super::invalid;
+use crate::json::{bracket_depth, value_depth};
 use crate::sql::refuse::clip;
 use domain::{Fault, QueryPlan};
 use serde::de::DeserializeOwned;
@@ -24,7 +25,7 @@ pub fn parse_plan(json: &str) -> Result<QueryPlan, Fault> {
 
 /// Reads a plan from JSON that is parsed already.
 pub fn parse_plan_value(json: &Value) -> Result<QueryPlan, Fault> {
-    if value_depth(json, 0) > MAX_BRACKETS {
+    if value_depth(json, 0, MAX_BRACKETS) > MAX_BRACKETS {
         return Err(too_deep());
     }
     read(json)
@@ -50,32 +51,4 @@ where
 
 fn too_deep() -> Fault {
     invalid("plan.too_deep", format!("the plan is nested deeper than {MAX_BRACKETS} brackets"), "nest less")
-}
-
-fn bracket_depth(json: &str) -> usize {
-    let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
-    for byte in json.bytes() {
-        match (in_string, byte) {
-            (true, _) if escaped => escaped = false,
-            (true, b'\\') => escaped = true,
-            (_, b'"') => in_string = !in_string,
-            (false, b'{' | b'[') => depth += 1,
-            (false, b'}' | b']') => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        deepest = deepest.max(depth);
-    }
-    deepest
-}
-
-fn value_depth(json: &Value, depth: usize) -> usize {
-    // What is too deep already is not followed further.
-    if depth > MAX_BRACKETS {
-        return depth;
-    }
-    match json {
-        Value::Array(items) => items.iter().map(|v| value_depth(v, depth + 1)).max().unwrap_or(depth + 1),
-        Value::Object(map) => map.values().map(|v| value_depth(v, depth + 1)).max().unwrap_or(depth + 1),
-        _ => depth,
-    }
 }

@@ -5,7 +5,7 @@ use crate::access::{Readable, ReadableField, Reader};
 use crate::names::is_quotable;
 use crate::sql::refuse::clip;
 use crate::suggest::did_you_mean;
-use domain::{Fault, FieldType};
+use domain::{Fault, FieldType, Shape};
 
 /// The tables of one plan, in order of appearance.
 pub struct Frame<'a> {
@@ -47,8 +47,24 @@ impl<'a> Frame<'a> {
 
     /// `Ok(None)` if this frame does not have it.
     fn find(&self, table: Option<&str>, field: &str) -> Result<Option<Found>, Fault> {
+        self.only(table, field, |table, readable| readable.field(field).map(|f| found(table, f)))
+    }
+
+    /// A field inside a struct, as `column.member`.
+    fn find_member(&self, table: Option<&str>, path: &str) -> Result<Option<Found>, Fault> {
+        let Some((column, name)) = path.split_once('.') else { return Ok(None) };
+        self.only(table, path, |table, readable| member(table, readable.field(column)?, name))
+    }
+
+    /// The one table that has what is looked for.
+    fn only(
+        &self,
+        table: Option<&str>,
+        field: &str,
+        look: impl Fn(&str, &Readable<'a>) -> Option<Found>,
+    ) -> Result<Option<Found>, Fault> {
         let named = self.tables.iter().filter(|(n, _)| table.is_none_or(|t| t.eq_ignore_ascii_case(n)));
-        let mut hits = named.filter_map(|(n, readable)| readable.field(field).map(|f| found(n, f)));
+        let mut hits = named.filter_map(|(n, readable)| look(n, readable));
         let first = hits.next();
         if hits.next().is_some() {
             let message = format!("the field `{}` is in several tables", clip(field));
@@ -63,7 +79,15 @@ fn found(table: &str, field: &ReadableField<'_>) -> Found {
     Found { sql: format!("{}.{}", quote(table), quote(field.name)), kind, native: field.column.native.to_uppercase() }
 }
 
-/// A field by `field` or `table.field`, in this plan or one around it.
+fn member(table: &str, field: &ReadableField<'_>, name: &str) -> Option<Found> {
+    let shape = Shape::of(field.column);
+    let (name, inner) = shape.field(name).filter(|(name, _)| is_quotable(name))?;
+    let sql = format!("{}.{}.{}", quote(table), quote(field.name), quote(name));
+    Some(Found { sql, kind: inner.kind(), native: String::new() })
+}
+
+/// A field by `field` or `table.field`, or one inside a struct by `column.member` or
+/// `table.column.member`; in this plan or one around it.
 pub fn field(frames: &[Frame<'_>], written: &str) -> Result<Found, Fault> {
     for frame in frames.iter().rev() {
         // A field's own name may hold a dot, so the whole is tried first.
@@ -72,6 +96,14 @@ pub fn field(frames: &[Frame<'_>], written: &str) -> Result<Found, Fault> {
         }
         if let Some((table, field)) = written.split_once('.')
             && let Some(found) = frame.find(Some(table), field)?
+        {
+            return Ok(found);
+        }
+        if let Some(found) = frame.find_member(None, written)? {
+            return Ok(found);
+        }
+        if let Some((table, path)) = written.split_once('.')
+            && let Some(found) = frame.find_member(Some(table), path)?
         {
             return Ok(found);
         }

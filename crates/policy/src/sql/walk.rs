@@ -96,7 +96,12 @@ impl<'a> Walker<'a> {
         if readable.is_filtered() {
             self.used.filtered.insert(readable.name.to_owned());
         }
-        readable.rows.iter().map(|filter| filter.bind(|claim| self.bind_claim(readable.name, claim))).collect()
+        readable
+            .rows
+            .iter()
+            .chain(&readable.living)
+            .map(|filter| filter.bind(|claim| self.bind_claim(readable.name, claim)))
+            .collect()
     }
 
     /// The placeholder that stands for a claim of the caller.

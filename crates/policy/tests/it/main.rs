@@ -9,6 +9,7 @@
 )]
 
 mod access;
+mod changes;
 mod contracts;
 mod fixture;
 mod grammar;
@@ -16,6 +17,7 @@ mod invariants;
 mod nasty;
 mod personal;
 mod plans;
+mod postgres;
 #[path = "../promise/mod.rs"]
 mod promise;
 mod scan;

@@ -34,11 +34,22 @@ pub fn policy() -> Policy {
 pub fn source(dialect: Dialect) -> SourceSchema {
     let kept = COLUMNS.iter().filter(|(.., everywhere)| *everywhere || dialect.written() == Dialect::DuckDb);
     let column = |(name, kind, native, _): &(&str, FieldType, &str, bool)| Column {
-        native: (*native).to_owned(),
+        native: if dialect == Dialect::Postgres { in_postgres(native) } else { (*native).to_owned() },
         ..Column::new(*name, *kind)
     };
     let events = Table { name: "events".to_owned(), columns: kept.map(column).collect(), ..Table::default() };
     SourceSchema { source: "web".to_owned(), dialect, tables: vec![events], data_version: "v1".to_owned() }
+}
+
+/// A type by the name that Postgres has for it.
+pub fn in_postgres(native: &str) -> String {
+    match native {
+        "VARCHAR" => "CHARACTER VARYING".to_owned(),
+        "DOUBLE" => "DOUBLE PRECISION".to_owned(),
+        "BLOB" => "BYTEA".to_owned(),
+        "TIMESTAMP" | "TIME" => format!("{native} WITHOUT TIME ZONE"),
+        other => other.replace("DECIMAL", "NUMERIC"),
+    }
 }
 
 pub fn filtered(flavour: Flavour, predicate: &str) -> Scan {

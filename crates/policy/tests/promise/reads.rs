@@ -132,6 +132,7 @@ impl Reads<'_> {
             .map(|(place, _)| match self.approved.dialect() {
                 Dialect::DuckDb | Dialect::Spark => format!("{all} WHERE (owner = ${})", place + 1),
                 Dialect::Sqlite => format!("{all} WHERE (owner = ?{}) LIMIT -1", place + 1),
+                Dialect::Postgres => format!("{all} WHERE (owner = ${}) OFFSET 0", place + 1),
             })
             .collect()
     }

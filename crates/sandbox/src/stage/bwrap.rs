@@ -51,11 +51,15 @@ fn data(command: &mut Command, spec: &Spec, stage: Option<&Stage>) {
     match stage {
         Some(stage) => {
             command.arg("--ro-bind").arg(stage.data()).arg(T1_DATA);
+            for read in spec.reads.iter().filter(|read| read.write) {
+                command.arg("--bind").arg(stage.read(&read.inside)).arg(&read.inside);
+            }
         }
         None => {
             command.args(["--dir", T1_DATA]);
             for read in &spec.reads {
-                command.arg("--ro-bind").arg(&read.real).arg(&read.inside);
+                let bind = if read.write { "--bind" } else { "--ro-bind" };
+                command.arg(bind).arg(&read.real).arg(&read.inside);
             }
         }
     }

@@ -63,7 +63,7 @@ fn volume(read: &Read) -> Result<OsString, Failure> {
     }
     volume.push(":");
     volume.push(&read.inside);
-    volume.push(":ro");
+    volume.push(if read.write { ":rw" } else { ":ro" });
     Ok(volume)
 }
 
@@ -77,7 +77,7 @@ mod tests {
     use std::path::PathBuf;
 
     fn arguments(reads: &[&str], limits: JailLimits) -> Result<Vec<String>, Failure> {
-        let reads = reads.iter().map(|path| (PathBuf::from(path), PathBuf::from(path))).collect();
+        let reads = reads.iter().map(|path| (PathBuf::from(path), PathBuf::from(path), false)).collect();
         let container = Container { client: "/usr/bin/docker".into(), image: "gatehouse-runner:1".into() };
         let worker = Named { container, name: "gatehouse-worker-7-0-1".into(), origin: "boot.1".into() };
         let spec = Spec {
@@ -91,6 +91,7 @@ mod tests {
             landlock_abi: 7,
             program: Program { path: "/opt/gatehouse".into(), args: vec!["runner".into()], libraries: Vec::new() },
             reads: spec::place(Tier::Container, reads),
+            locks: false,
             tmp: T1_TMP.into(),
             limits,
         };

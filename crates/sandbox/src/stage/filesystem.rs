@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 
 const READ_FILE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{ReadFile});
 const READ_TREE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{ReadFile | ReadDir});
+/// A database and its journal: regular files, nothing to execute.
+const WRITE_TREE: BitFlags<AccessFs> =
+    make_bitflags!(AccessFs::{ReadFile | ReadDir | WriteFile | Truncate | MakeReg | RemoveFile});
 /// Regular files and directories only, nothing to execute.
 const SCRATCH: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
     ReadFile | ReadDir | WriteFile | Truncate | MakeReg | MakeDir | RemoveFile | RemoveDir
@@ -70,6 +73,10 @@ fn allowed(spec: &Spec) -> Vec<(PathBuf, BitFlags<AccessFs>)> {
             reads.chain(own_limit_files().into_iter().map(|file| (file, READ_FILE))).collect()
         }
     };
+    for read in spec.reads.iter().filter(|read| read.write) {
+        let place = if spec.tier == Tier::T2 { &read.real } else { &read.inside };
+        paths.push((place.clone(), WRITE_TREE & AccessFs::from_all(abi(spec))));
+    }
     // An older ABI does not know all of these rights.
     paths.push((spec.tmp.clone(), SCRATCH & AccessFs::from_all(abi(spec))));
     paths.push(("/dev/urandom".into(), READ_FILE));

@@ -50,13 +50,16 @@ pub(super) fn die_with_supervisor(supervisor: i32) -> io::Result<()> {
     }
 }
 
+/// As large as a file may become that a worker is given to write. What it has for itself is capped by its mount.
+const WRITTEN_BYTES: u64 = 64 << 30;
+
 pub(super) fn set_limits(spec: &Spec) -> io::Result<()> {
     let limits = &spec.limits;
     let set =
         |resource, most: u64| rustix::process::setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
     set(Resource::As, limits.address_space_bytes)?;
     set(Resource::Nofile, limits.open_files)?;
-    set(Resource::Fsize, limits.tmp_bytes)?;
+    set(Resource::Fsize, if spec.reads.iter().any(|read| read.write) { WRITTEN_BYTES } else { limits.tmp_bytes })?;
     set(Resource::Core, 0)?;
     set(Resource::Memlock, 0)?;
     set(Resource::Msgqueue, 0)?;

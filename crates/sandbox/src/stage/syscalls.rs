@@ -7,7 +7,7 @@ mod lists;
 #[cfg(test)]
 mod never;
 
-use lists::{ALWAYS, FCNTL, PRCTL};
+use lists::{ALWAYS, FCNTL, LOCKS, PRCTL};
 use seccompiler::{
     BpfProgram, Error, SeccompAction, SeccompCmpArgLen as Len, SeccompCmpOp as Op, SeccompCondition as Condition,
     SeccompFilter, SeccompRule as Rule,
@@ -20,27 +20,34 @@ type Rules = BTreeMap<i64, Vec<Rule>>;
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Profile {
     /// Reads its files, computes, answers on its pipes. No sockets, no new processes, no exec.
-    Worker,
+    /// `locks` lets it lock what it reads or writes, over data that changes.
+    Worker { locks: bool },
 }
 
 /// For this thread and all that it will start.
 pub(super) fn restrict(profile: Profile) -> Result<(), String> {
-    let Profile::Worker = profile;
-    let filters = worker().map_err(|e| e.to_string())?;
+    let Profile::Worker { locks } = profile;
+    let filters = worker(locks).map_err(|e| e.to_string())?;
     for filter in &filters {
         seccompiler::apply_filter(filter).map_err(|e| e.to_string())?;
     }
     Ok(())
 }
 
-fn worker() -> Result<[BpfProgram; 2], Error> {
+fn worker(locks: bool) -> Result<Vec<BpfProgram>, Error> {
     let allowed = filter(rules()?, SeccompAction::Errno(libc::EPERM as u32), SeccompAction::Allow)?;
 
     // The flags of clone3 are behind a pointer, where no filter can look. ENOSYS makes libc fall
     // back to clone. Of two filters the stricter answer counts, so the list may name it as allowed.
     let clone3 = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
     let absent = filter(clone3, SeccompAction::Allow, SeccompAction::Errno(libc::ENOSYS as u32))?;
-    Ok([absent, allowed])
+    if locks {
+        return Ok(vec![absent, allowed]);
+    }
+    // An engine that is told that there are no locks reads without; told that it may not lock, it gives up.
+    let setlk = BTreeMap::from([(libc::SYS_fcntl, one_of(1, LOCKS)?)]);
+    let unsupported = filter(setlk, SeccompAction::Allow, SeccompAction::Errno(libc::ENOTSUP as u32))?;
+    Ok(vec![absent, unsupported, allowed])
 }
 
 /// What a worker may call, and with which arguments.
@@ -53,7 +60,7 @@ fn rules() -> Result<Rules, Error> {
     rules.insert(libc::SYS_tgkill, vec![rule(0, Op::Eq, u64::from(std::process::id()))?]);
     rules.insert(libc::SYS_prlimit64, vec![reads_own_limits()?]);
     rules.insert(libc::SYS_ioctl, vec![rule(1, Op::Eq, libc::TCGETS as u64)?]);
-    rules.insert(libc::SYS_fcntl, one_of(1, FCNTL)?);
+    rules.insert(libc::SYS_fcntl, one_of(1, &[FCNTL, LOCKS].concat())?);
     rules.insert(libc::SYS_prctl, one_of(0, PRCTL)?);
     Ok(rules)
 }

@@ -12,7 +12,7 @@ use std::path::Path;
 pub(super) fn require(spec: &Spec) -> Result<(), String> {
     mounted("/", Flags::RDONLY)?;
     mounted(&spec.tmp, Flags::NOEXEC | Flags::NOSUID)?;
-    for read in &spec.reads {
+    for read in spec.reads.iter().filter(|read| !read.write) {
         mounted(&read.inside, Flags::RDONLY)?;
     }
     let tmp = statvfs(&spec.tmp).map_err(|e| e.to_string())?;

@@ -66,9 +66,9 @@ impl Engine {
             return Ok(Self::Sqlite(rusqlite::Connection::open(file)?));
         }
         let connection = duckdb::Connection::open_in_memory()?;
-        let tables: Vec<(String, String)> = serde_json::from_value(engine.get("Files").cloned().unwrap_or_default())?;
-        for (table, file) in tables {
-            let file = file.replace('\'', "''");
+        for table in engine.get("Files").and_then(Value::as_array).into_iter().flatten() {
+            let text = |key: &str| table.get(key).and_then(Value::as_str).ok_or("a table has a name and a path");
+            let (table, file) = (text("name")?, text("path")?.replace('\'', "''"));
             connection.execute_batch(&format!("CREATE VIEW {table} AS FROM read_parquet('{file}')"))?;
         }
         Ok(Self::DuckDb(connection))

@@ -47,16 +47,19 @@ impl Duck {
     /// Of a Parquet file the columns that are read, in the row groups that may hold a match; any other file whole.
     fn scan_bytes(&self, query: &Query) -> duckdb::Result<Option<u64>> {
         let [table] = query.tables.as_slice() else { return Ok(None) };
-        let Some((_, path)) = self.files.iter().find(|(name, _)| name == table) else { return Ok(None) };
+        let Some(table) = self.tables.iter().find(|t| t.name == *table) else { return Ok(None) };
+        let path = &table.path;
+        // Also where a copy is read: it is the file that an estimate is about.
+        let connection = self.by_file(table)?;
         let sql = format!("EXPLAIN (FORMAT json) {}", query.sql);
         let plan: String =
-            self.connection.query_row(&sql, params_from_iter(query.params.iter().map(bound)), |row| row.get(1))?;
+            connection.query_row(&sql, params_from_iter(query.params.iter().map(bound)), |row| row.get(1))?;
         match Reads::of_plan(&plan) {
             // DuckDB knows from the footers alone that there is nothing.
             None if plan.contains("\"EMPTY_RESULT\"") => Ok(Some(0)),
             None => Ok(std::fs::metadata(path).ok().map(|meta| meta.len())),
             Some(reads) => {
-                let kinds = self.describe_table(table)?.columns;
+                let kinds = self.describe_table(&table.name)?.columns;
                 let sql = footer::bytes_query(path, &reads, &kinds);
                 let pruned = self.must_be_one_select(&sql).ok().map(|()| self.bytes(&sql));
                 match pruned {

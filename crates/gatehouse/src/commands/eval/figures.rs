@@ -151,6 +151,11 @@ impl Verdicts {
 }
 
 impl Report {
+    /// Of the questions that are to be refused or asked back, the share that were.
+    pub fn withheld(&self) -> Option<f64> {
+        share(self.not_answered, self.not_to_answer)
+    }
+
     pub fn unjudged(&self) -> usize {
         self.verdicts.iter().filter(|v| v.came == "unjudged").count()
     }

@@ -53,6 +53,11 @@ pub const KEYS: &[Key] = &[
         "Each table's CSV, Parquet or JSON file, as in `{orders = \"orders.parquet\"}`. For `files`, required.",
     ),
     key(
+        "hot",
+        &["files"],
+        "Tables of which a copy in DuckDB's own format is kept and read instead, a list: faster, for disk space.",
+    ),
+    key(
         "url_env",
         &["postgres"],
         "The variable that holds the address, as in `postgres://user:password@host:5432/database`. For `postgres`, this or `url_file` is required.",
@@ -103,6 +108,7 @@ pub const KEYS: &[Key] = &[
     key("name", &[], "Its name for people. Default: the name of its section."),
     key("description", &[], "What it holds, in a sentence."),
     key("prompts", &[], "Questions to suggest, a list."),
+    key("writable", &["sqlite"], "`true` lets Records insert and update where contracts allow it. Default: `false`."),
 ];
 
 /// All sources of the file that can be made out; what is wrong with the others is in `problems`.
@@ -162,11 +168,16 @@ impl Section<'_> {
             Some("sqlite") => {
                 self.require(table, "path");
                 let data = self.data;
-                self.read(table, "path", |given| given.path(data)).map(SourceKind::Sqlite)
+                let path = self.read(table, "path", |given| given.path(data));
+                match self.read(table, "writable", Given::switch) {
+                    Some(true) => path.map(SourceKind::SqliteWritable),
+                    _ => path.map(SourceKind::Sqlite),
+                }
             }
             Some("files") => {
                 self.require(table, "tables");
-                self.tables(table.get("tables")?).map(SourceKind::Files)
+                let hot = self.read(table, "hot", Given::list).unwrap_or_default();
+                self.tables(table.get("tables")?, &hot).map(SourceKind::Files)
             }
             Some("postgres") => self.postgres(table).map(Box::new).map(SourceKind::Postgres),
             Some("flight") => self.flight(table).map(Box::new).map(SourceKind::Flight),
@@ -177,15 +188,18 @@ impl Section<'_> {
         }
     }
 
-    fn tables(&mut self, value: &Value) -> Option<Vec<FileTable>> {
+    fn tables(&mut self, value: &Value, hot: &[String]) -> Option<Vec<FileTable>> {
         let Some(tables) = value.as_table().filter(|tables| !tables.is_empty()) else {
             self.problem("tables", "must name a file for each table, as in `{orders = \"orders.parquet\"}`".to_owned());
             return None;
         };
+        for table in hot.iter().filter(|table| !tables.contains_key(*table)) {
+            self.problem("hot", format!("`{table}` is none of the tables of this source"));
+        }
         let mut found = Vec::new();
         for (table, file) in tables {
             match Given::toml(self.file.origin(), file.clone()).path(self.data) {
-                Ok(path) => found.push(FileTable { table: table.clone(), path }),
+                Ok(path) => found.push(FileTable { hot: hot.contains(table), ..FileTable::new(table, path) }),
                 Err(message) => self.problem(&format!("tables.{table}"), message),
             }
         }

@@ -7,4 +7,4 @@ pub mod runs;
 pub mod stream;
 mod wire;
 
-pub use wire::{FILTERED_BY, RunBody};
+pub use wire::{FILTERED_BY, RunBody, filtered_header};

@@ -5,6 +5,7 @@ use super::wire::parse_id;
 use crate::House;
 use crate::http::identify::Identified;
 use crate::http::{HttpFault, Path, Query};
+use crate::replay::recorded;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -24,8 +25,13 @@ pub async fn show(
     if house.active.get(&caller, run_id).is_some() {
         return Ok(Json(json!({ "run_id": run_id, "status": "running" })).into_response());
     }
-    let run = visible(&house, &caller, run_id).await?;
-    Ok(respond(&run))
+    match visible(&house, &caller, run_id).await {
+        Err(fault) if fault.kind == Kind::NotFound => {
+            let server = elsewhere(&house, &caller, run_id).await?.ok_or(fault)?;
+            Ok(Json(json!({ "run_id": run_id, "status": "running", "server": server })).into_response())
+        }
+        run => Ok(respond(&run?)),
+    }
 }
 
 /// A run as this caller may read it today: their own, or anybody's for an admin. If today's policy
@@ -43,6 +49,24 @@ pub async fn visible(house: &House, caller: &Caller, id: RunId) -> Result<Run, F
     Ok(run)
 }
 
+/// The server at which a run of this caller, or anybody's for an admin, is on its way, where it is not this one.
+async fn elsewhere(house: &House, caller: &Caller, id: RunId) -> Result<Option<String>, Fault> {
+    let found = house.ledger.running_elsewhere(id).await.map_err(Fault::from)?;
+    Ok(found.filter(|run| caller.is_admin() || run.actor == caller.actor).map(|run| run.server))
+}
+
+/// A run on record. One that another server is working on can be watched and cancelled there only.
+pub async fn ended(house: &House, caller: &Caller, id: RunId) -> Result<Run, Fault> {
+    match visible(house, caller, id).await {
+        Err(fault) if fault.kind == Kind::NotFound => {
+            let server = elsewhere(house, caller, id).await?.ok_or(fault)?;
+            let message = format!("run `{id}` is on its way at another server, `{server}`");
+            Err(Fault::new(Kind::Conflict, "run.elsewhere", message).hint("ask for the run again when it has ended"))
+        }
+        run => run,
+    }
+}
+
 fn no_run(id: RunId) -> Fault {
     Fault::new(Kind::NotFound, "run.unknown", format!("there is no run `{id}`")).hint("`GET /runs` lists yours")
 }
@@ -51,27 +75,18 @@ fn no_run(id: RunId) -> Fault {
 /// that was run. An admin may read what somebody with a narrower view ran.
 async fn still_allowed(house: &House, reader: &Caller, run: &Run) -> bool {
     let policy = house.policy();
-    let source = run.dataset_id.clone();
-    let scans = run.query_mode == Some(QueryMode::Scan);
-    let proposal = match (&run.plan_json, &run.sql_text) {
-        (Some(scan), _) if scans => scanned(source, scan),
-        (Some(plan), _) => policy::parse_plan_value(plan).map(|plan| Proposal::Query { source, plan: Box::new(plan) }),
-        (None, Some(text)) => Ok(Proposal::Sql { source, text: text.clone() }),
-        (None, None) => return true,
-    };
+    let Some(proposal) = recorded(run) else { return true };
     let (Ok(proposal), Some(dataset)) = (proposal, house.datasets.get(&run.dataset_id)) else { return false };
     let Ok(schema) = house.schema(dataset).await else { return false };
     let limits = if run.door == Door::Scan { &house.config.scan.limits } else { &house.config.limits };
     let approved = policy.check(reader, &schema, &proposal, limits);
     approved.is_ok_and(|approved| {
         let same = Some(approved.sql()) == run.compiled_sql.as_deref() && approved.params() == run.params;
-        same || reader.is_admin()
+        // What a change showed of the row afterwards is not in its statement.
+        let image = !matches!(proposal, Proposal::Change { .. })
+            || run.policy_fingerprint == policy.fingerprint() && run.role == reader.role;
+        same && image || reader.is_admin()
     })
-}
-
-fn scanned(source: String, scan: &serde_json::Value) -> Result<Proposal, Fault> {
-    let scan = serde_json::from_value(scan.clone()).map_err(|_| Fault::internal("run.scan"))?;
-    Ok(Proposal::Scan { source, scan: Box::new(scan) })
 }
 
 /// `GET /runs/{id}/sql`: the run's statement as its reader could write it, to be changed and sent
@@ -84,8 +99,10 @@ pub async fn sql(
     let run = visible(&house, &caller, parse_id(&id, "run")?).await?;
     let text = match (&run.plan_json, run.sql_text) {
         (_, Some(text)) => text,
-        // A scan is no statement that anybody could have written.
-        (Some(_), None) if run.query_mode == Some(QueryMode::Scan) => return Err(no_statement(run.run_id).into()),
+        // Scans and changes are no statements that anybody could have written.
+        (Some(_), None) if matches!(run.query_mode, Some(QueryMode::Scan | QueryMode::Change)) => {
+            return Err(no_statement(run.run_id).into());
+        }
         (Some(plan), None) => {
             let dataset = house.datasets.get(&run.dataset_id).ok_or_else(|| no_statement(run.run_id))?;
             let schema = house.schema(dataset).await?;
@@ -188,7 +205,7 @@ pub async fn cancel(
         watch.cancel.cancel();
         return Ok((StatusCode::ACCEPTED, Json(json!({ "run_id": run_id, "status": "cancelling" }))).into_response());
     }
-    let run = visible(&house, &caller, run_id).await?;
+    let run = ended(&house, &caller, run_id).await?;
     let mut fault =
         HttpFault::new(Kind::Conflict, "run.ended", format!("run `{run_id}` has ended: {}", run.status.as_str()));
     fault.fault.hint = "only a run that is on its way can be cancelled".into();

@@ -4,7 +4,7 @@
 //! and a number, so that a broken stream is taken up again with `Last-Event-ID`.
 
 use super::ask::begin;
-use super::runs::visible;
+use super::runs::ended;
 use super::wire::{ChatRequest, RunBody, parse_id};
 use crate::House;
 use crate::active::{Event, Watch};
@@ -47,7 +47,7 @@ pub async fn resume(
     if let Some(watch) = house.active.get(&caller, run_id) {
         return Ok(stream(live(watch, seen)));
     }
-    let run = visible(&house, &caller, run_id).await?;
+    let run = ended(&house, &caller, run_id).await?;
     let events = ending(&run).into_iter().filter(move |(number, _)| *number > seen).map(|(_, event)| Ok(event));
     Ok(stream(futures_util::stream::iter(events)))
 }

@@ -44,6 +44,13 @@ pub struct Table<'a> {
     pub rows: &'a RawValue,
     pub row_count: u64,
     pub truncated: bool,
+    /// Of a result that was streamed: whether it was sent to its end, how much that was, and of a file its hash.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub complete: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
     /// The picture that suits the shape of the result, if one does.
     pub chart: Option<Chart>,
     pub exec_time_ms: Option<f64>,
@@ -83,6 +90,12 @@ struct Stored<'a> {
     types: Vec<FieldType>,
     row_count: u64,
     truncated: bool,
+    #[serde(default)]
+    complete: Option<bool>,
+    #[serde(default)]
+    bytes: Option<u64>,
+    #[serde(default)]
+    sha256: Option<String>,
     #[serde(borrow)]
     rows: Option<&'a RawValue>,
 }
@@ -114,6 +127,9 @@ impl<'a> RunBody<'a> {
                 rows,
                 row_count: stored.row_count,
                 truncated: stored.truncated,
+                complete: stored.complete,
+                bytes: stored.bytes,
+                sha256: stored.sha256,
                 chart,
                 exec_time_ms: run.exec_time_ms,
                 error: run.error_json.as_ref().map(error_json),

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 /// `POST /api/admin/catalog/invalidate`.
 pub async fn invalidate(State(house): State<Arc<House>>, Admin(admin): Admin) -> Result<Json<Value>, HttpFault> {
+    house.forget_schemas();
     let forgotten = house.shelf.clear() + house.results.clear();
     note(&house, &admin, "catalog.invalidated", json!({ "entries": forgotten })).await?;
     Ok(Json(json!({ "invalidated": forgotten })))

@@ -103,8 +103,14 @@ pub fn refused(kind: &'static str, table: &str, fault: &Fault) -> AuditEvent {
 }
 
 /// What the capsule keeps of the result: everything but the rows.
-pub fn result(columns: &[ResultColumn], total: Option<Total>, sent: u64, cached: bool) -> Option<Box<RawValue>> {
-    let kept = json!({
+pub fn result(
+    columns: &[ResultColumn],
+    total: Option<Total>,
+    sent: u64,
+    cached: bool,
+    sha256: Option<String>,
+) -> Option<Box<RawValue>> {
+    let mut kept = json!({
         "columns": columns.iter().map(|c| &c.name).collect::<Vec<_>>(),
         "types": columns.iter().map(|c| c.kind).collect::<Vec<_>>(),
         "row_count": total.map_or(0, |total| total.rows),
@@ -113,5 +119,8 @@ pub fn result(columns: &[ResultColumn], total: Option<Total>, sent: u64, cached:
         "bytes": sent,
         "cached": cached,
     });
+    if let (Some(sha256), Some(object)) = (sha256, kept.as_object_mut()) {
+        object.insert("sha256".into(), json!(sha256));
+    }
     serde_json::value::to_raw_value(&kept).ok()
 }

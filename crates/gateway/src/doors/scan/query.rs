@@ -9,8 +9,9 @@ use crate::streamed::Wanted;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use domain::{Caller, Fault, Kind, Proposal, Purpose};
+use domain::{Caller, Proposal, Purpose};
 use engines::Form;
+use policy::{Contract, Policy, ResourceContract};
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -37,32 +38,37 @@ pub async fn query(
 /// The statement names tables, not a source: it is for the first one that has them all. It is checked again there, on the
 /// path; one that fits nowhere goes where it came closest, to be refused on record.
 pub(super) async fn placed(house: &House, caller: &Caller, text: String) -> Result<Proposal, Refusal> {
-    let (mut closest, mut unreadable) = (None, None);
+    let over = |source: &str| Proposal::Sql { source: source.to_owned(), text: text.clone() };
+    let (mut closest, mut absent) = (None, None);
     for dataset in house.datasets.iter() {
-        let Ok((dataset, _)) = house.dataset(caller, &dataset.id).await else { continue };
-        let schema = match house.schema(dataset).await {
-            Ok(schema) => schema,
-            // A source that is not there at the moment holds up nobody who does not need it.
-            Err(fault) => {
-                unreadable = Some(fault);
-                continue;
-            }
+        // A source that is not there at the moment holds up nobody who does not need it.
+        let Ok(schema) = house.schema(dataset).await else {
+            absent = absent.or(may_know(&house.policy(), caller, &dataset.id).then(|| over(&dataset.id)));
+            continue;
         };
-        let proposal = Proposal::Sql { source: dataset.id.clone(), text: text.clone() };
+        if house.dataset(caller, &dataset.id).await.is_err() {
+            continue;
+        }
+        let proposal = over(&dataset.id);
         match house.policy().check(caller, &schema, &proposal, &house.config.scan.limits) {
             Ok(_) => return Ok(proposal),
-            Err(fault) if closest.is_none() || fault.code != "sql.unknown_table" => {
-                closest = Some((proposal, fault.code == "sql.unknown_table"));
-            }
-            Err(_) => {}
+            Err(fault) if fault.code != "sql.unknown_table" => closest = Some((proposal, true)),
+            Err(_) => closest = closest.or(Some((proposal, false))),
         }
     }
-    // Its tables may be where we could not look.
-    if let (None | Some((_, true)), Some(fault)) = (&closest, unreadable) {
-        return Err(fault.into());
-    }
-    closest.map(|(proposal, _)| proposal).ok_or_else(|| {
-        let fault = Fault::new(Kind::Forbidden, "scan.table_not_accessible", "there is no table that you may read");
-        fault.hint("ask whoever keeps the contracts for access").into()
+    // Who may read nothing is refused on record as well, without being told the name of anything.
+    Ok(match (closest, absent) {
+        (Some((proposal, true)), _) => proposal,
+        // Its tables may be where we could not look: whatever is wrong there is what they are told.
+        (_, Some(proposal)) => proposal,
+        (Some((proposal, false)), None) => proposal,
+        (None, None) => over(""),
     })
+}
+
+/// Whether some contract shows this caller something of a source, which may just not be there at the moment.
+fn may_know(policy: &Policy, caller: &Caller, source: &str) -> bool {
+    let shows =
+        |contract: &Contract| ResourceContract::of(contract, contract.role_of(&caller.actor, &caller.role)).is_some();
+    caller.is_admin() || policy.contracts().any(|contract| contract.source == source && shows(contract))
 }

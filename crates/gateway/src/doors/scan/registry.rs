@@ -28,7 +28,7 @@ impl<'h> Entry<'h> {
     pub fn source_type(&self) -> &'static str {
         match self.dataset.source.kind {
             SourceKind::Files(_) => "files",
-            SourceKind::Sqlite(_) => "sqlite",
+            SourceKind::Sqlite(_) | SourceKind::SqliteWritable(_) => "sqlite",
             SourceKind::Postgres(_) => "postgres",
             SourceKind::Flight(_) => "flight",
             SourceKind::Joined { .. } => "joined",

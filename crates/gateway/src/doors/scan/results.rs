@@ -45,8 +45,26 @@ pub struct KeptResult {
 }
 
 /// Functions whose value changes while the data does not.
-const RESTLESS: [&str; 8] =
-    ["current_", "now(", "today(", "localtime", "random", "uuid(", "gen_random", "transaction_timestamp"];
+const RESTLESS: [&str; 17] = [
+    "current_",
+    "now(",
+    "'now'",
+    "today(",
+    "ago(",
+    "age(",
+    "localtime",
+    "random",
+    "uuid(",
+    "gen_random",
+    "transaction_timestamp",
+    // SQLite's, which take the present moment where they are given none, or a bound one.
+    "date(",
+    "time(",
+    "julianday(",
+    "unixepoch(",
+    "strftime(",
+    "timediff(",
+];
 
 impl Key {
     /// None for a statement whose answer changes by itself, or by who asks. A word within a text counts as well: it is not

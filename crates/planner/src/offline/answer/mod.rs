@@ -52,13 +52,19 @@ fn body(input: &AnswerInput<'_>) -> String {
 }
 
 /// What is in the brackets at the end of a reading: the reader must know it.
-fn note(reading: &str) -> Option<&str> {
-    let start = reading.find(" (the data ends")?;
-    reading.get(start + 2..)?.strip_suffix(')')
+fn note(reading: &str) -> Option<String> {
+    let notes = reading.get(notes_at(reading)? + 2..)?.strip_suffix(')')?;
+    Some(notes.replace(") (", "; "))
 }
 
 fn without_note(reading: &str) -> &str {
-    reading.find(" (the data ends").and_then(|at| reading.get(..at)).unwrap_or(reading)
+    notes_at(reading).and_then(|at| reading.get(..at)).unwrap_or(reading)
+}
+
+/// Where the notes of a reading begin.
+fn notes_at(reading: &str) -> Option<usize> {
+    let begins = ["the data ends", super::decide::CUT_SHORT, super::compile::TIED];
+    begins.iter().filter_map(|words| reading.find(&format!(" ({words}"))).min()
 }
 
 /// A query of the caller's own has no reading.
@@ -85,7 +91,9 @@ fn one_row(columns: &[ResultColumn], row: &[Value], reading: &str) -> String {
 
 fn many(input: &AnswerInput<'_>, columns: &[ResultColumn], rows: &[Vec<Value>], reading: &str) -> String {
     let opening = format!("{}: {} rows.", capital(reading), number(input.row_count as f64));
-    let Some(measure) = columns.iter().rposition(|c| c.kind.is_numeric()).filter(|_| is_summed_up(input.plan)) else {
+    let is_change = |name: &str| input.plan.is_some_and(|p| p.changes.iter().any(|change| change.alias == name));
+    let figure = columns.iter().rposition(|c| c.kind.is_numeric() && !is_change(&c.name));
+    let Some(measure) = figure.filter(|_| is_summed_up(input.plan)) else {
         return opening;
     };
     let unit = bucket(input.plan);

@@ -71,11 +71,26 @@ impl Binder<'_> {
                 let close = scored.iter().filter(|(_, s)| high - s < MARGIN).map(|(t, _)| *t).take(3).collect();
                 Err(Trouble::Ambiguous(noun.text.clone(), close))
             }
+            [(best, _), (next, _), ..] if self.owned_by_value_only(noun, *best, *next) => {
+                Err(Trouble::Ambiguous(noun.text.clone(), vec![*best, *next]))
+            }
             [(best, high), (next, low), ..] => {
                 self.keep_rival(&noun.text, *next, high - low);
                 Ok(*best)
             }
         }
+    }
+
+    /// "the average price of a backpack": of the catalogue, or of what was sold? Both are called alike, and all that speaks
+    /// for the one is that a value of its table was named.
+    fn owned_by_value_only(&self, noun: &Noun, best: Thing, next: Thing) -> bool {
+        let catalog = self.catalog();
+        let weight = |thing: Thing| noun.things.iter().find(|(t, _)| *t == thing).map_or(0.0, |(_, w)| *w);
+        let (table, other) = (best.table(catalog), next.table(catalog));
+        let asked = self.draft.asked.iter().any(|a| matches!(a, Asked::Aggregate(_, n) if n == noun));
+        let named = self.draft.subject.is_some() || noun.owner.is_some() || !self.draft.keys.is_empty();
+        let tied = catalog.edges.iter().any(|e| e.many == other && e.one == table);
+        asked && !named && tied && table != other && (weight(best) - weight(next)).abs() < MARGIN
     }
 
     /// Remembers the closest choice, for whoever wants to know what else the question may have meant.
@@ -99,7 +114,17 @@ impl Binder<'_> {
             None if self.in_play.is_empty() => 0.0,
             None => 1.0,
         };
-        weight + owner + subject + keyed - distance
+        weight + owner + subject + keyed + self.own_id(noun, thing) - distance
+    }
+
+    /// "the name and id of albums": the id of what else is asked for.
+    fn own_id(&self, noun: &Noun, thing: Thing) -> f32 {
+        let catalog = self.catalog();
+        let table = thing.table(catalog);
+        let best = |n: &Noun| n.things.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(t, _)| t.table(catalog));
+        let beside = |a: &Asked| matches!(a, Asked::Column(n) if n.text != noun.text && best(n) == Some(table));
+        let id = matches!(noun.text.as_str(), "id" | "ids") && thing.column() == catalog.table(table).key;
+        if id && self.draft.asked.iter().any(beside) { 0.3 } else { 0.0 }
     }
 
     /// Two columns that a key ties together hold the same values.

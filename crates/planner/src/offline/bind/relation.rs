@@ -3,6 +3,7 @@
 use super::Binder;
 use crate::offline::catalog::Catalog;
 use crate::offline::draft::{Relation, Thing};
+use crate::offline::first::told_apart;
 use crate::offline::query::{BoundFilter, BoundRelation, Query, Side, Test, Trouble};
 use crate::offline::time::When;
 
@@ -10,6 +11,10 @@ impl Binder<'_> {
     pub(super) fn relation(&mut self, query: &mut Query) -> Result<(), Trouble> {
         query.relation = match &self.draft.relation {
             None => return Ok(()),
+            Some(Relation::Steps(steps)) => {
+                query.keys = told_apart(self.catalog(), &query.keys);
+                Some(BoundRelation::Steps(*steps))
+            }
             Some(Relation::Share) => Some(BoundRelation::Share),
             Some(Relation::Per(noun)) => {
                 let measure = |catalog: &Catalog, t: Thing| t.is_measure(catalog);

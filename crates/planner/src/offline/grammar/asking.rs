@@ -24,6 +24,28 @@ impl Parser<'_> {
         true
     }
 
+    /// "where are sales strongest": a place, ranked by a measure that stands before its end.
+    pub(super) fn strongest_place(&mut self) -> bool {
+        if self.at != 0 || !self.span(0).is_some_and(|s| s.text.eq_ignore_ascii_case("where")) {
+            return false;
+        }
+        let Some((measure, next)) = self.measure_at(self.skip(1, &[Cue::Is])) else { return false };
+        let end = self.skip(next, &[Cue::Is]);
+        let Some(Cue::Extreme(direction, _)) = self.cue(end) else { return false };
+        let catalog = self.catalog();
+        let place = |c: &ColumnId| {
+            let info = catalog.column(*c);
+            info.kind == ColumnKind::Text && info.words.iter().any(|w| PLACES.contains(&w.as_str()))
+        };
+        let things: Vec<(Thing, f32)> = catalog.columns().filter(place).map(|c| (Thing::Column(c), 1.0)).collect();
+        if things.is_empty() {
+            return false;
+        }
+        self.draft.asked.push(Asked::Column(Noun { text: "where".to_owned(), things, ..Noun::default() }));
+        self.ranked_by(By::Column(measure), direction, end + 1, false);
+        true
+    }
+
     /// Whether somebody is asked for.
     pub(super) fn is_who(&self) -> bool {
         let Some(at) = self.spans.iter().position(|s| s.text.eq_ignore_ascii_case("who")) else { return false };
@@ -32,6 +54,7 @@ impl Parser<'_> {
 
     pub(super) fn finish_asking(&mut self) {
         self.finish_where_and_when();
+        self.hold_where_and_when();
         if self.draft.figure {
             self.finish_how_long();
         }
@@ -67,6 +90,30 @@ impl Parser<'_> {
         }
         let things = columns.into_iter().map(|c| (Thing::Column(c), 1.0)).collect();
         self.draft.asked = vec![Asked::Column(Noun { text: word, things, owner: Some(table), ..Noun::default() })];
+    }
+
+    /// "where does she live, and what is her email": whoever asks for a place or a moment is not served by
+    /// something else alone.
+    fn hold_where_and_when(&mut self) {
+        let Some(word) = self.span(0).map(|s| s.text.to_lowercase()) else { return };
+        let opens = matches!(self.spans.get(1), Some(next) if next.is_stop() || next.cue() == Some(Cue::Is));
+        if !opens || !["where", "when"].contains(&word.as_str()) || self.draft.asked.is_empty() {
+            return;
+        }
+        let catalog = self.catalog();
+        let answers = |c: ColumnId| {
+            let info = catalog.column(c);
+            let place = info.words.iter().any(|w| PLACES.contains(&w.as_str()));
+            if word == "where" { place } else { info.kind == ColumnKind::Time || info.is_year }
+        };
+        let served = |a: &Asked| match a {
+            Asked::Period(_) => word == "when",
+            Asked::Column(noun) | Asked::Aggregate(_, noun) => noun.any(|t| t.column().is_some_and(answers)),
+            _ => false,
+        };
+        if !self.draft.asked.iter().any(served) {
+            self.draft.unexplained.push(word);
+        }
     }
 
     /// "how long do urgent tickets take": a duration that they have.

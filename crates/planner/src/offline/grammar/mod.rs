@@ -7,6 +7,7 @@ mod aggregates;
 mod asking;
 mod bounds;
 mod comparisons;
+mod glue;
 mod groups;
 mod negation;
 mod nouns;
@@ -14,14 +15,14 @@ mod orders;
 mod shares;
 mod superlatives;
 mod values;
+mod verbs;
 
 use super::Index;
 use super::catalog::{Catalog, TableId};
 use super::cues::Cue;
 use super::draft::{Asked, Draft, Filter, Key};
 use super::numbers::Number;
-use super::relations::{is_irregular_verb, is_verb};
-use super::spans::{Meaning, Span};
+use super::spans::Span;
 use super::time::{Period, When};
 use domain::plan::Direction;
 
@@ -68,7 +69,8 @@ pub(crate) fn read(index: &Index, spans: &[Span]) -> Draft {
 
 impl<'a> Parser<'a> {
     /// In this order: longer and stricter forms first.
-    const RULES: [fn(&mut Self) -> bool; 22] = [
+    const RULES: [fn(&mut Self) -> bool; 23] = [
+        Self::strongest_place,
         Self::ranking,
         Self::related_figure,
         Self::period_asked,
@@ -266,130 +268,6 @@ impl<'a> Parser<'a> {
         }
         let Some(when) = span.time().cloned().or_else(|| year(span)) else { return false };
         self.push_filter(Filter::Time { when: when.clone(), column: None, near: self.near });
-        self.at += 1;
-        true
-    }
-
-    /// A verb of no column's own, or one that merely shares its stem with a name: "built a mill".
-    fn is_verb(&self, at: usize) -> bool {
-        let deed = |s: &Span| {
-            let inflected = ["ed", "ing"].iter().any(|ending| s.text.ends_with(ending))
-                || is_irregular_verb(&s.text.to_lowercase());
-            let named = s.tables().map(|(_, w)| w).chain(s.columns().map(|(_, w)| w)).any(|w| w >= 0.9);
-            inflected && !named && s.cue().is_none() && !s.capitalised && is_verb(&s.text)
-        };
-        let before = at.checked_sub(1).and_then(|at| self.span(at)).map(|s| s.text.to_lowercase()).unwrap_or_default();
-        let noun = ["the", "a", "an", "its", "their", "his", "her", "each", "every", "of", "all", "any", "no", ","];
-        let participle = self.span(at).is_some_and(|s| s.text.ends_with("ed") || s.text.ends_with("ing"));
-        if self.is_done_by_pronoun(at) {
-            return true;
-        }
-        if noun.contains(&before.as_str()) && !participle || self.zone == Zone::Head && before == "and" {
-            return false;
-        }
-        self.span(at).is_some_and(|s| s.meanings.contains(&Meaning::Verb) || s.is_noun() && deed(s))
-    }
-
-    fn is_plain_plural(&self, at: usize) -> bool {
-        self.span(at).is_some_and(|s| s.text.ends_with('s') && !s.text.to_lowercase().starts_with("consist"))
-    }
-
-    /// "did we book": a verb, whatever else the word may name.
-    fn is_done_by_pronoun(&self, at: usize) -> bool {
-        let word = |back: usize| at.checked_sub(back).and_then(|at| self.span(at)).map(|s| s.text.to_lowercase());
-        let said = |back: usize, words: &[&str]| word(back).is_some_and(|w| words.contains(&w.as_str()));
-        let named = |s: &Span| s.tables().map(|(_, w)| w).chain(s.columns().map(|(_, w)| w)).any(|w| w >= 0.8);
-        let deed = |s: &Span| s.cue().is_none() && !s.capitalised && !named(s) && is_verb(&s.text);
-        let asked = said(2, &["do", "does", "did"]) && said(1, &["we", "they", "you", "i", "he", "she"]);
-        asked && self.span(at).is_some_and(deed)
-    }
-
-    /// The place behind verbs and what ties them to their object: "used by any", "belong to the".
-    fn skip_verbs(&self, from: usize) -> usize {
-        let filler = [Cue::In, Cue::From, Cue::Is, Cue::Of, Cue::By];
-        let mut at = self.skip(from, &filler);
-        let object = |s: &Span| s.is_noun() || s.values().next().is_some();
-        while self.is_verb(at) && self.span(self.skip(at + 1, &filler)).is_some_and(object) {
-            at = self.skip(at + 1, &filler);
-        }
-        at
-    }
-
-    /// A verb that ties what came before to a noun or a value that follows: "airlines that operate
-    /// flights", "how many flights does Delta operate".
-    fn verb(&mut self) -> bool {
-        if !self.is_verb(self.at) && self.cue(self.at) != Some(Cue::Contains) {
-            return false;
-        }
-        let next = self.skip(self.at + 1, &[Cue::In, Cue::Of, Cue::From, Cue::By, Cue::Is, Cue::Both]);
-        let counted = self.is_compared(next) || matches!(self.cue(next), Some(Cue::Extreme(..) | Cue::Common(_)));
-        let object = counted
-            || self.span(next).is_some_and(|s| s.is_noun() || s.values().next().is_some() || s.literal().is_some());
-        let asked = |at: usize| self.span(at).is_some_and(|s| ["do", "does", "did"].contains(&s.text.as_str()));
-        // "the subject lines of tickets": what ties itself to its object by "of" is a noun.
-        if self.cue(self.at + 1) == Some(Cue::Of) && self.is_plain_plural(self.at) {
-            return false;
-        }
-        let they = self.at.checked_sub(1).and_then(|at| self.span(at));
-        let they = they.is_some_and(|s| ["they", "it", "he", "she"].contains(&s.text.as_str()));
-        let ends = next >= self.spans.len() && ((0..self.at).any(asked) || they);
-        if !(object || ends || self.is_done_by_pronoun(self.at))
-            || self.draft.asked.is_empty() && self.draft.subject.is_none()
-        {
-            return false;
-        }
-        // The "by" of a passive groups nothing.
-        self.at = if self.cue(self.at + 1) == Some(Cue::By) && object { self.at + 2 } else { self.at + 1 };
-        if !self.draft.asked.is_empty() {
-            self.enter(Zone::Body);
-        }
-        true
-    }
-
-    /// Words that only hold the others together.
-    fn glue(&mut self) -> bool {
-        let Some(span) = self.span(self.at) else { return false };
-        let first = self.at == 0;
-        self.mark_part();
-        match span.cue() {
-            Some(Cue::Which) => {
-                self.which = true;
-                // "…, and what are the companies?" asks for one more thing.
-                let before = (0..self.at).rev().filter_map(|at| self.cue(at)).find(|cue| *cue != Cue::In);
-                let further = before == Some(Cue::And);
-                self.enter(if self.draft.asked.is_empty() || further { Zone::Head } else { Zone::Body });
-            }
-            Some(Cue::Show) if self.draft.asked.is_empty() => self.enter(Zone::Head),
-            // "Sort the regions by …".
-            Some(Cue::Arranged) if first => self.enter(Zone::Head),
-            // "Which employees …? Find their names.": the second sentence says what to show of them.
-            Some(Cue::Show) if matches!(self.draft.asked.as_slice(), [Asked::Entity { .. }]) => {
-                self.draft.asked.clear();
-                self.enter(Zone::Head);
-            }
-            Some(Cue::By) if self.value_follows(self.at + 1) => {}
-            Some(Cue::Or) if !self.draft.filters.is_empty() && !self.either => self.either = true,
-            Some(Cue::Clause) if !self.draft.asked.is_empty() => self.enter(Zone::Body),
-            Some(Cue::Distinct) => self.draft.distinct = true,
-            Some(Cue::HowLong) if first => self.draft.figure = true,
-            Some(Cue::Continue) if self.at <= 1 => self.draft.continues = true,
-            // "in 2009 but not in 2010", "but only".
-            Some(Cue::Continue) if span.text.eq_ignore_ascii_case("but") && !self.draft.filters.is_empty() => {}
-            Some(Cue::Arranged) if span.text.eq_ignore_ascii_case("listed") => {}
-            Some(Cue::Instead) => self.draft.continues = true,
-            Some(Cue::Also) => self.draft.adds = true,
-            Some(Cue::And) if first => self.draft.continues = true,
-            // "under the category garden" compares nothing either.
-            Some(Cue::Compare(_)) if span.text == "under" && self.names_follow(self.at + 1) => {}
-            // "over the past 6 months" compares nothing.
-            Some(Cue::Compare(_)) if self.span(self.skip(self.at + 1, &[])).is_some_and(|s| s.time().is_some()) => {}
-            Some(Cue::Whole) => return self.whole(),
-            Some(Cue::Both) => self.draft.both |= !self.joins_request(self.at),
-            Some(Cue::And | Cue::Comma | Cue::Of | Cue::In | Cue::From | Cue::Is | Cue::Clause | Cue::Show) => {}
-            Some(_) => return false,
-            None if span.meanings.contains(&Meaning::Stop) => {}
-            None => return false,
-        }
         self.at += 1;
         true
     }

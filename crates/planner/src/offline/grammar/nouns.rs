@@ -309,6 +309,12 @@ impl Parser<'_> {
         keys.chain(asked).any(same)
     }
 
+    fn is_done_with(&self, noun: &Noun, next: usize) -> bool {
+        let at = self.skip(next, &[Cue::Clause, Cue::By, Cue::In, Cue::From]);
+        let owns = |column| noun.things.iter().any(|(t, _)| t.column() == Some(column));
+        noun.text.ends_with("ed") && self.span(at).is_some_and(|s| s.values().any(|(o, _)| owns(o.column)))
+    }
+
     fn column_noun(&mut self, noun: Noun, next: usize) -> bool {
         let catalog = self.catalog();
         let flag = noun.any(|t| t.column().is_some_and(|c| catalog.column(c).kind == ColumnKind::Flag));
@@ -333,6 +339,10 @@ impl Parser<'_> {
         let who = self.draft.asked.is_empty() && self.is_who();
         if (who || !self.joins_request(self.at)) && noun.any(moment) && self.draft.moment.is_none() {
             self.draft.moment = Some(noun);
+            return true;
+        }
+        // "sites that are heated with gas": the value that follows says how.
+        if !self.joins_request(self.at) && self.is_done_with(&noun, next) {
             return true;
         }
         if !self.joins_request(self.at) {

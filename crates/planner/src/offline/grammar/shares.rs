@@ -3,7 +3,7 @@
 
 use super::{Parser, Zone};
 use crate::offline::cues::Cue;
-use crate::offline::draft::{Asked, Filter, Key, Noun, Relation, Thing};
+use crate::offline::draft::{Asked, Filter, Key, Noun, Relation, Steps, Thing};
 use crate::offline::time::{Period, When};
 use crate::offline::values::Owned;
 use domain::plan::{AggregateFn, DateUnit};
@@ -119,7 +119,11 @@ impl Parser<'_> {
         if let Some(text) = marks.share {
             self.finish_share(text, marks.part);
         } else if let Some(text) = marks.change.or(marks.percent.clone()) {
-            self.finish_change(text, marks.percent.is_some() || !marks.amount);
+            match (marks.percent.is_some(), marks.amount) {
+                (percent, false) if self.finish_steps(if percent { Steps::Percent } else { Steps::Both }) => {}
+                (false, true) if self.finish_steps(Steps::Difference) => {}
+                (percent, amount) => self.finish_change(text, percent || !amount),
+            }
         }
         if marks.compared || self.names_all_values() {
             self.finish_compared();
@@ -136,6 +140,21 @@ impl Parser<'_> {
         }
         self.draft.part = from.filter(|_| split);
         self.draft.relation = Some(Relation::Share);
+    }
+
+    /// From each period to the next, where the figure is asked for by one.
+    fn finish_steps(&mut self, steps: Steps) -> bool {
+        let compared = |f: &Filter| matches!(f, Filter::Time { when: When::Between(..), column: None, .. });
+        let periods = self.draft.keys.iter().filter(|k| matches!(k, Key::Bucket(_))).count();
+        // "from 2023 to 2024 by month": the two periods are compared, or they bound the months.
+        if periods != 1 || self.draft.asked.len() != 1 || self.draft.filters.iter().any(compared) {
+            return false;
+        }
+        if let [Asked::Entity { table, .. }] = self.draft.asked.as_slice() {
+            self.draft.asked = vec![Asked::CountRows(*table)];
+        }
+        self.draft.relation = Some(Relation::Steps(steps));
+        true
     }
 
     /// From one period to the other, of the one figure that is asked for.

@@ -15,11 +15,11 @@ pub fn sql(plan: &QueryPlan) -> String {
         "select {}{} from {}",
         if plan.distinct { "distinct " } else { "" },
         select.join(", "),
-        plan.from.name()
+        table(&plan.from.resource, plan.from.alias.as_deref())
     );
     for join in &plan.joins {
         let on: Vec<String> = join.on.iter().map(|o| format!("{} = {}", o.left, o.right)).collect();
-        text += &format!(" join {} on {}", join.name(), on.join(" and "));
+        text += &format!(" join {} on {}", table(&join.resource, join.alias.as_deref()), on.join(" and "));
     }
     if let Some(filter) = &plan.filter {
         text += &format!(" where {}", condition(filter));
@@ -36,10 +36,23 @@ pub fn sql(plan: &QueryPlan) -> String {
         };
         text += &format!(" order by {}", plan.order_by.iter().map(by).collect::<Vec<_>>().join(", "));
     }
+    for change in &plan.changes {
+        let unit = if change.percent { " in percent" } else { "" };
+        let per: String = change.per.iter().map(|name| format!(" per {name}")).collect();
+        text += &format!(" change of {} along {}{per}{unit}", change.of, change.along);
+    }
+    if let Some(limit) = &plan.limit_per {
+        text += &format!(" limit {} per {}", limit.k, limit.by.join(", "));
+    }
     if let Some(limit) = plan.limit {
         text += &format!(" limit {limit}");
     }
     text
+}
+
+/// A table, with the name that it goes by where that is another.
+fn table(resource: &str, alias: Option<&str>) -> String {
+    alias.map_or_else(|| resource.to_owned(), |alias| format!("{resource} as {alias}"))
 }
 
 fn name(value: &impl serde::Serialize) -> String {

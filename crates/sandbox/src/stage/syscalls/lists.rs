@@ -3,7 +3,7 @@
 
 use libc::*;
 
-/// Allowed with any arguments. Not `flock` (see [`FCNTL`]) and not `fchmod`: a worker that could open its scratch
+/// Allowed with any arguments. Not `flock` (see [`LOCKS`]) and not `fchmod`: a worker that could open its scratch
 /// directory to others could leave them a program that runs as its user.
 #[rustfmt::skip]
 pub(super) const ALWAYS: &[c_long] = &[
@@ -45,9 +45,12 @@ pub(super) const ALWAYS: &[c_long] = &[
     #[cfg(target_arch = "x86_64")] SYS_time,
 ];
 
-/// Commands of fcntl: flags and copies. No locks: a lock on a data file, which needs no right to write it, would
-/// stall whoever keeps the data up to date. Not F_SETOWN, which sends signals.
+/// Commands of fcntl: flags and copies. Not F_SETOWN, which sends signals.
 pub(super) const FCNTL: &[c_int] = &[F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD, F_DUPFD_CLOEXEC, F_GETLK];
+
+/// Commands of fcntl that lock. Few workers may: a lock on a data file, which needs no right to write it, would stall
+/// whoever keeps the data up to date.
+pub(super) const LOCKS: &[c_int] = &[F_SETLK];
 
 /// Options of prctl: names of threads and of anonymous memory.
 pub(super) const PRCTL: &[c_int] = &[PR_SET_NAME, PR_GET_NAME, PR_SET_VMA];

@@ -43,7 +43,7 @@ impl Part {
         }
         let columns = streamed.head.columns.iter().map(|column| Column::new(&column.name, column.kind)).collect();
         let table = Table { name: name.clone(), columns, row_count: Some(tail.rows), given: true, ..Table::default() };
-        Ok(Self { file: FileTable { table: name, path }, table })
+        Ok(Self { file: FileTable { table: name, path, hot: false }, table })
     }
 
     /// What the statement would read and give.

@@ -1,0 +1,130 @@
+//! Scans of a table on Postgres through the house, against the bare client on the same table.
+//!
+//! Both in one run on one machine: ratios, never a pass mark in seconds. 1.00 is the bare client, which reads every value and
+//! keeps none; more is faster.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a bench that fails should say so at once"
+)]
+
+use futures_util::TryStreamExt;
+use serde_json::json;
+use std::hint::black_box;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::pin::pin;
+use std::time::{Duration, Instant};
+use testkit::{Postgres, Server, ServerBuilder};
+use tokio_postgres::NoTls;
+
+const ROWS: u64 = 5_000_000;
+/// What is fetched, and how often.
+const SCANS: [(&str, u64, usize); 3] = [("5M rows", ROWS, 3), ("250k rows", 250_000, 10), ("100 rows", 100, 50)];
+
+fn main() {
+    // `cargo test --benches` only wants to know that it builds.
+    if !std::env::args().any(|arg| arg == "--bench") {
+        return;
+    }
+    let cluster = Postgres::start();
+    let database = cluster.database();
+    cluster.sql(&database, &format!(
+        "CREATE TABLE numbers AS SELECT n, (n % 1000) / 7.0::double precision AS share, 'name ' || n % 5000 AS name, \
+         (n % 100000)::numeric(12, 2) AS amount, DATE '2020-01-01' + (n % 2000)::int AS day \
+         FROM generate_series(0, {ROWS} - 1) AS n; CREATE INDEX ON numbers (n); ANALYZE numbers"
+    ));
+    let url = cluster.url(&database);
+    let house = House::start(&url);
+    println!("scans of Postgres: ms p50, and speed against the bare client (= 1.00)");
+    for (name, rows, rounds) in SCANS {
+        let bare = p50(rounds, || bare(&url, rows));
+        let ours = p50(rounds, || house.fetch(rows));
+        println!("  {name:<10} bare {bare:8.2} ms, gatehouse {ours:8.2} ms  {:.2}", bare / ours);
+    }
+    println!("memory of the server after them: {} MB", rss(house.server.pid()));
+}
+
+struct House {
+    server: Server,
+    token: String,
+    _dir: tempfile::TempDir,
+}
+
+impl House {
+    fn start(url: &str) -> Self {
+        let dir = tempfile::tempdir().expect("a directory");
+        let server = ServerBuilder::new(env!("CARGO_BIN_EXE_gatehouse"))
+            .data(dir.path())
+            .file("gatehouse.toml", "[sources.maths]\nkind = 'postgres'\nurl_env = 'MATHS_URL'\nsslmode = 'disable'\n")
+            .env("MATHS_URL", url)
+            .env("GATEHOUSE_API_SCAN_MAX_DAILY_BYTES_PER_USER", "1000000000000")
+            .start();
+        let token = server.token("bench", "admin");
+        let house = Self { server, token, _dir: dir };
+        house.fetch(1);
+        house
+    }
+
+    fn fetch(&self, rows: u64) -> Duration {
+        let start = Instant::now();
+        let body = json!({ "table_id": "numbers", "where": format!("n < {rows}") }).to_string();
+        let address = self.server.url.trim_start_matches("http://");
+        let mut stream = TcpStream::connect(address).expect("a connection");
+        let (token, length) = (&self.token, body.len());
+        let head = format!(
+            "POST /api/v2/scan HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\nconnection: close\r\n\
+             content-length: {length}\r\n\r\n{body}"
+        );
+        stream.write_all(head.as_bytes()).expect("a request");
+        let (mut buffer, mut total) = (vec![0; 1 << 20], 0);
+        loop {
+            match stream.read(&mut buffer).expect("a reply") {
+                0 => break,
+                read => total += read as u64,
+            }
+        }
+        assert!(total > rows * 20, "{total} bytes of {rows} rows");
+        start.elapsed()
+    }
+}
+
+/// A connection of its own, as a request to the house has; every value is read.
+fn bare(url: &str, rows: u64) -> Duration {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let start = Instant::now();
+    runtime.block_on(async {
+        let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("a connection");
+        tokio::spawn(connection);
+        // Decimals and dates have no reader in the bare client: they come, and are passed over.
+        let sql = format!("SELECT n, share, name, amount, day FROM numbers WHERE n < {rows}");
+        let mut stream = pin!(client.query_raw(&sql, no_params()).await.expect("rows"));
+        let mut count = 0;
+        while let Some(row) = stream.try_next().await.expect("a row") {
+            black_box((row.get::<_, i64>(0), row.get::<_, f64>(1), row.get::<_, &str>(2)));
+            count += 1;
+        }
+        assert_eq!(count, rows);
+    });
+    start.elapsed()
+}
+
+fn no_params() -> std::iter::Empty<&'static (dyn tokio_postgres::types::ToSql + Sync)> {
+    std::iter::empty()
+}
+
+fn p50(rounds: usize, mut run: impl FnMut() -> Duration) -> f64 {
+    let mut times: Vec<f64> = (0..rounds).map(|_| run().as_secs_f64() * 1e3).collect();
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+fn rss(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("a process");
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).expect("its memory");
+    line.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).expect("a number") / 1024
+}

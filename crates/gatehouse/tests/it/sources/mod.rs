@@ -1,0 +1,78 @@
+//! Every kind of source does the same: one suite, written once, run against each.
+//!
+//! A kind of source is one file here: how the data of [`data`] gets into it, how a server finds it, and what troubles it
+//! can have. DuckDB over files is what the others are compared with.
+
+mod data;
+mod files;
+mod postgres;
+mod sqlite;
+mod suite;
+mod tenants;
+mod tls;
+mod troubles;
+
+use std::path::Path;
+use testkit::ServerBuilder;
+
+/// A kind of source, with the data of the suite in it.
+pub trait Source: Send + Sync {
+    /// What cases and the table of `make test` call it.
+    fn kind(&self) -> &'static str;
+    /// Its section of `gatehouse.toml`, below `[sources.firm]`.
+    fn section(&self) -> String;
+    /// Variables that the section names.
+    fn variables(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+    /// Brings trouble over it. What is mended again is mended by [`Source::mend`].
+    fn trouble(&mut self, trouble: Trouble) -> Had;
+    fn mend(&mut self) {}
+    /// Whether no statement of ours is at work there, soon after it was cancelled.
+    fn is_idle(&self) -> bool {
+        true
+    }
+}
+
+/// What can happen to a source while a server stands over it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trouble {
+    /// The server over there goes away.
+    Lost,
+    /// It does not know us any more.
+    Credentials,
+    /// The table `doomed` is dropped.
+    TableGone,
+    /// The column `word` of the table `doomed` is dropped.
+    ColumnGone,
+}
+
+/// Whether such a source can have such a trouble.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Had {
+    Yes,
+    /// It is no server, or nothing is dropped under a reader there.
+    CannotBe,
+}
+
+/// A server over a source, which is called `firm` there.
+pub fn server(source: &dyn Source, dir: &Path) -> ServerBuilder {
+    let toml = format!("[sources.firm]\n{}\n", source.section());
+    let server = crate::support::server().data(dir).file("gatehouse.toml", &toml);
+    source.variables().iter().fold(server, |server, (name, value)| server.env(name, value))
+}
+
+#[test]
+fn files() {
+    suite::conform(|dir| Box::new(files::Files::new(dir)));
+}
+
+#[test]
+fn sqlite() {
+    suite::conform(|dir| Box::new(sqlite::Sqlite::new(dir)));
+}
+
+#[test]
+fn postgres() {
+    suite::conform(|_| Box::new(postgres::Postgres::new()));
+}

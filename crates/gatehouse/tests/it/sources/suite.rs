@@ -1,0 +1,195 @@
+//! The suite itself.
+
+use super::data::KINDS;
+use super::troubles;
+use super::{Source, files::Files, server};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::OnceLock;
+use testkit::{Client, Reply, Server};
+
+/// A line a case: predicates over `orders`.
+const FILTERS: &str = include_str!("../cases/sources/filters.txt");
+/// A line a case: questions in words over `orders` and `customers`.
+const QUESTIONS: &str = include_str!("../cases/sources/questions.txt");
+/// A line a case: columns, predicate, order and limit of a scan.
+const SHAPES: &str = include_str!("../cases/sources/shapes.txt");
+
+/// A source, and a server over it.
+pub struct Tried {
+    pub source: Box<dyn Source>,
+    _server: Server,
+    pub client: Client,
+    /// What did not do as it should.
+    pub wrong: Vec<String>,
+    pub cases: usize,
+}
+
+impl Tried {
+    fn over(source: Box<dyn Source>, dir: &Path) -> Self {
+        let server = server(source.as_ref(), dir).env("RUN_TIMEOUT_SECONDS", "4").start();
+        let client = server.client("root", "admin");
+        Self { source, _server: server, client, wrong: Vec::new(), cases: 0 }
+    }
+
+    /// Counts a case, and keeps what is wrong with it.
+    pub fn case(&mut self, what: &str, outcome: Result<(), String>) {
+        self.cases += 1;
+        self.wrong.extend(outcome.err().map(|why| format!("{what}\n    {why}")));
+    }
+}
+
+/// DuckDB over files, which the others are to agree with.
+fn reference() -> &'static Client {
+    static REFERENCE: OnceLock<(tempfile::TempDir, Tried)> = OnceLock::new();
+    let (_, tried) = REFERENCE.get_or_init(|| {
+        let dir = tempfile::tempdir().unwrap();
+        let tried = Tried::over(Box::new(Files::new(dir.path())), dir.path());
+        (dir, tried)
+    });
+    &tried.client
+}
+
+/// Runs everything against one kind of source.
+pub fn conform(make: impl FnOnce(&Path) -> Box<dyn Source>) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut tried = Tried::over(make(dir.path()), dir.path());
+    let kind = tried.source.kind();
+    values(&mut tried);
+    filters(&mut tried);
+    shapes(&mut tried);
+    questions(&mut tried);
+    troubles::all(&mut tried);
+    testkit::tally("source", &format!("conformance: {kind}"), tried.cases, "failures", tried.wrong.len());
+    assert!(tried.cases > 90, "only {} cases", tried.cases);
+    assert!(tried.wrong.is_empty(), "{} of {}:\n{}", tried.wrong.len(), tried.cases, tried.wrong.join("\n"));
+}
+
+pub fn scan(client: &Client, body: &Value) -> Reply {
+    client.clone().header("accept", "application/json").post("/api/v2/scan", body)
+}
+
+/// Each type there and back: its values, an odd one, NULL, and none at all.
+fn values(tried: &mut Tried) {
+    let kinds: Vec<_> = KINDS.iter().filter(|k| tried.source.kind() != "sqlite" || k.sqlite.is_some()).collect();
+    for kind in kinds {
+        let body = json!({ "table_id": "kinds", "select": [kind.column], "order_by": ["id"] });
+        let text = scan(&tried.client, &body).text();
+        let expected: Vec<String> =
+            kind.json.iter().chain(&["null"]).map(|value| format!("{{\"{}\":{value}}}", kind.column)).collect();
+        let expected = format!("[{}]\n", expected.join(",\n"));
+        let (said, free) = (text.trim(), kind.json[0] == "*");
+        let fine = if free { said.ends_with(":null}]") && said.starts_with("[{") } else { said == expected.trim() };
+        tried.case(kind.column, fine.then_some(()).ok_or(format!("{said}, expected {expected}")));
+        let none = scan(&tried.client, &json!({ "table_id": "nobody", "select": [kind.column] }));
+        let fine = none.status == 200 && none.text().trim() == "[]";
+        tried.case(&format!("no {}", kind.column), fine.then_some(()).ok_or(none.text()));
+    }
+}
+
+/// Predicates mean the same everywhere, or are refused for want of a translation.
+fn filters(tried: &mut Tried) {
+    let (mut same, kind) = (0, tried.source.kind());
+    for filter in cases(FILTERS) {
+        // What a kind of source is known to mean in another way is said so in the file.
+        let filter = match filter.strip_prefix('!').and_then(|line| line.split_once(": ")) {
+            Some((other, _)) if other == kind => continue,
+            Some((_, filter)) => filter,
+            None => filter,
+        };
+        let body = json!({ "table_id": "orders", "select": ["id"], "where": filter, "order_by": ["id"] });
+        let (expected, found) = (scan(reference(), &body), scan(&tried.client, &body));
+        assert_eq!(expected.status, 200, "{filter}: {}", expected.text());
+        let some = expected.json().as_array().map_or(0, Vec::len);
+        assert!(some > 0 && some < 800, "{filter} tells nothing: {some} rows");
+        let refused = found.status == 400 && found.json()["kind"] == "no_translation" && kind != "files";
+        same += usize::from(!refused);
+        let fine = refused || found.text() == expected.text();
+        tried.case(filter, fine.then_some(()).ok_or_else(|| told(&found, &expected)));
+    }
+    let most = cases(FILTERS).count() * 4 / 5;
+    tried.case("most predicates are translated", (same >= most).then_some(()).ok_or(format!("only {same}")));
+}
+
+/// Columns, orders, limits.
+fn shapes(tried: &mut Tried) {
+    for shape in cases(SHAPES) {
+        let body: Value = serde_json::from_str(shape).unwrap();
+        let (expected, found) = (scan(reference(), &body), scan(&tried.client, &body));
+        assert_eq!(expected.status, 200, "{shape}: {}", expected.text());
+        let fine = found.status == 200 && same(&found.json(), &expected.json());
+        tried.case(shape, fine.then_some(()).ok_or_else(|| told(&found, &expected)));
+    }
+    let cut = tried.client.post("/datasets/firm/query", &json!({ "sql": "SELECT n FROM numbers" })).json();
+    let fine = cut["result"]["truncated"] == true && cut["result"]["row_count"] == 1000;
+    tried.case("a result beyond the limit", fine.then_some(()).ok_or(cut["error"].to_string()));
+    let by_sql = json!({ "sql": "SELECT status, count(*) AS n FROM orders GROUP BY status ORDER BY status" });
+    let (found, expected) = (tried.client.post("/api/query", &by_sql), reference().post("/api/query", &by_sql));
+    tried.case("/api/query", (found.text() == expected.text()).then_some(()).ok_or_else(|| told(&found, &expected)));
+}
+
+/// The same questions in words have the same answers.
+fn questions(tried: &mut Tried) {
+    for question in cases(QUESTIONS) {
+        let ask = |client: &Client| {
+            let body = client.post("/chat", &json!({ "dataset_id": "firm", "message": question })).json();
+            (body["status"].clone(), sorted(&body["result"]["rows"]), body)
+        };
+        let ((status, expected, body), (_, found, other)) = (ask(reference()), ask(&tried.client));
+        assert_eq!(status, "succeeded", "{question}: {body}");
+        assert!(expected.as_array().is_some_and(|rows| !rows.is_empty()), "{question}: {body}");
+        tried.case(
+            question,
+            same(&expected, &found)
+                .then_some(())
+                .ok_or_else(|| format!("{found}, expected {expected}\n    {}", other["details"]["compiled_sql"])),
+        );
+    }
+}
+
+/// What is equal by the order that was asked for comes in any order.
+fn sorted(rows: &Value) -> Value {
+    let mut rows = rows.as_array().cloned().unwrap_or_default();
+    rows.sort_by_key(key);
+    rows.into()
+}
+
+/// Numbers are told apart by three digits only, so that what is the same is at the same place.
+fn key(value: &Value) -> String {
+    match (value, value.to_string().trim_matches('"').parse::<f64>()) {
+        (Value::Array(items), _) => items.iter().map(key).collect(),
+        (_, Ok(number)) => format!("{number:.2e} "),
+        (other, Err(_)) => other.to_string(),
+    }
+}
+
+/// Sums of fractions differ by the order that they are added in, an exact number is as good as a float, and SQLite keeps
+/// moments as text of its own.
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| same(a, b)))
+        }
+        (Value::Null, _) | (_, Value::Null) => a == b,
+        _ => {
+            let plain = [a, b].map(|value| value.to_string().trim_matches('"').to_owned());
+            match plain.each_ref().map(|text| text.parse::<f64>()) {
+                [Ok(a), Ok(b)] => (a - b).abs() <= 1e-9 * a.abs().max(b.abs()),
+                _ => {
+                    let [a, b] = plain.map(|text| text.replace('T', " ").trim_end_matches(" 00:00:00").to_owned());
+                    a == b
+                }
+            }
+        }
+    }
+}
+
+pub fn told(found: &Reply, expected: &Reply) -> String {
+    let short = |reply: &Reply| reply.text().chars().take(300).collect::<String>();
+    format!("{} {}\n    expected {}", found.status, short(found), short(expected))
+}
+
+fn cases(file: &str) -> impl Iterator<Item = &str> {
+    file.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+}

@@ -1,0 +1,19 @@
+-- Scans that have begun and not ended: what they hold of their actor's quota, and what a crash left behind.
+CREATE TABLE scans_under_way (
+    run_id     TEXT PRIMARY KEY,
+    actor      TEXT NOT NULL,
+    request_id TEXT NOT NULL,
+    at         TEXT NOT NULL,
+    -- Bytes that it may still fetch, set aside until it ends.
+    reserved   BIGINT NOT NULL
+);
+
+CREATE INDEX scans_by_actor ON scans_under_way (actor);
+
+-- Bytes fetched by each actor, by day (UTC).
+CREATE TABLE scan_days (
+    actor TEXT NOT NULL,
+    day   TEXT COLLATE "C" NOT NULL,
+    bytes BIGINT NOT NULL,
+    PRIMARY KEY (actor, day)
+);

@@ -1,0 +1,2 @@
+-- Whom an actor said it asked for.
+ALTER TABLE run_capsules ADD COLUMN end_user TEXT;

@@ -1,0 +1,71 @@
+//! Changes on their way: durable before they are made, gone when they are on record.
+//!
+//! What is left at a start was under way when a server was killed. Whether it was made, only its source knows.
+
+use crate::audit::{self, AuditEvent};
+use crate::store::{Conn, args};
+use crate::{Ledger, LedgerError, time};
+use domain::{Caller, Run, RunId};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A change that has begun.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Begun {
+    /// As far as it had come.
+    pub run: Run,
+    pub claims: BTreeMap<String, String>,
+}
+
+impl Begun {
+    /// Whoever wanted it, as their token said then.
+    pub fn caller(&self) -> Caller {
+        Caller { claims: self.claims.clone(), ..Caller::new(&self.run.actor, &self.run.role) }
+    }
+}
+
+impl Ledger {
+    /// Before a change is made: durable, so that a start after a crash knows what to look for.
+    pub async fn begin_change(&self, run: &Run, caller: &Caller) -> Result<(), LedgerError> {
+        let begun = Begun { run: run.clone(), claims: caller.claims.clone() };
+        let server = self.server_id().await?.to_owned();
+        self.write(move |conn| begin(conn, &begun, &server)).await
+    }
+
+    /// Changes that began and whose server is gone without having told their end. They are this server's from now on.
+    pub async fn changes_left(&self) -> Result<Vec<Begun>, LedgerError> {
+        let server = self.server_id().await?.to_owned();
+        self.write(move |conn| left(conn, &server)).await
+    }
+}
+
+/// Notes a change, with an entry in the chain.
+fn begin(conn: &dyn Conn, begun: &Begun, server: &str) -> Result<(), LedgerError> {
+    let run = &begun.run;
+    let sql = "INSERT INTO changes_under_way (run_id, at, begun, server) VALUES ($1, $2, $3, $4)";
+    let text = serde_json::to_string(begun)?;
+    conn.execute(sql, args![run.run_id.to_string(), time::text(run.created_at), text, server])?;
+    let detail = serde_json::json!({ "dataset": run.dataset_id, "proposal_hash": run.proposal_hash });
+    let mut event = AuditEvent::new("change.begun").about(&run.actor, &run.role).through(run.door).detail(detail);
+    event.run_id = Some(run.run_id);
+    event.request_id = Some(run.request_id.clone());
+    audit::append(conn, &event).map(drop)
+}
+
+/// Its run is on record now.
+pub(crate) fn end(conn: &dyn Conn, run: RunId) -> Result<(), LedgerError> {
+    conn.execute("DELETE FROM changes_under_way WHERE run_id = $1", args![run.to_string()]).map(drop)
+}
+
+/// Those whose end nobody saw, in the order in which they began. Whoever finds them first looks after them.
+fn left(conn: &dyn Conn, server: &str) -> Result<Vec<Begun>, LedgerError> {
+    let sql =
+        "SELECT run_id, begun FROM changes_under_way WHERE server NOT IN (SELECT id FROM servers) ORDER BY at, run_id";
+    let mut left = Vec::new();
+    for row in conn.query(sql, args![])? {
+        let (run, begun): (String, String) = (row.get("run_id")?, row.get("begun")?);
+        conn.execute("UPDATE changes_under_way SET server = $1 WHERE run_id = $2", args![server, run])?;
+        left.push(serde_json::from_str(&begun)?);
+    }
+    Ok(left)
+}

@@ -1,0 +1,15 @@
+//! The ledger, on a real SQLite file and on a real Postgres.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test stops where it fails")]
+
+#[macro_use]
+mod place;
+
+mod concurrent;
+mod lost;
+mod open;
+mod runs;
+mod scans;
+mod secrets;
+mod servers;
+mod tamper;

@@ -1,0 +1,164 @@
+//! Opening what is there, and refusing what must not be touched.
+
+use crate::place::{Place, run};
+use domain::{Fault, Kind};
+use ledger::{Ledger, LedgerError};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use testkit::Postgres;
+
+on_both! {
+    a_ledger_is_there_after_opening_it_again,
+    a_newer_ledger_is_refused,
+    anothers_tables_are_left_alone,
+    many_may_open_a_new_ledger_at_once,
+    a_key_of_ones_own_does_not_join,
+}
+
+fn refusal(place: &Place) -> String {
+    let error = Ledger::open(&place.home(), &place.keys()).err().unwrap();
+    error.to_string().replace(place.dir.path().to_str().unwrap(), "DIR")
+}
+
+async fn a_ledger_is_there_after_opening_it_again(place: Place) {
+    let run = run("ann", "q");
+    place.open().record(&run).await.unwrap();
+    assert!(place.open().run(run.run_id).await.unwrap().is_some());
+}
+
+async fn a_newer_ledger_is_refused(place: Place) {
+    drop(place.open());
+    place.tamper(if place.is_sqlite() {
+        "PRAGMA user_version = 99;"
+    } else {
+        "UPDATE ledger_version SET version = 99;"
+    });
+    assert_eq!(
+        refusal(&place),
+        "the ledger has version 99, this program knows 7; hint: use the newer gatehouse that wrote it, or restore a backup"
+    );
+}
+
+async fn anothers_tables_are_left_alone(place: Place) {
+    if let Some(database) = &place.database {
+        Postgres::shared().sql(database, "CREATE TABLE audit (id int)");
+        assert_eq!(
+            refusal(&place),
+            "schema `public` has tables of the ledger's names that are another's; hint: give the ledger a database of its own"
+        );
+        assert_eq!(Postgres::shared().sql(database, "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"), "1");
+        return;
+    }
+    rusqlite::Connection::open(place.file()).unwrap().execute_batch("CREATE TABLE customers (id)").unwrap();
+    let before = (fs::read(place.file()).unwrap(), fs::metadata(place.file()).unwrap().permissions());
+    assert_eq!(
+        refusal(&place),
+        "`DIR/ledger.sqlite` is a SQLite database, but not a ledger; hint: give the ledger a path of its own"
+    );
+    assert_eq!((fs::read(place.file()).unwrap(), fs::metadata(place.file()).unwrap().permissions()), before);
+    fs::write(place.file(), "id,name\n".repeat(1000)).unwrap();
+    assert_eq!(refusal(&place), "the file is damaged or is no SQLite database; hint: restore the ledger from a backup");
+}
+
+/// Two servers whose heads nobody could check together.
+async fn a_key_of_ones_own_does_not_join(place: Place) {
+    place.open().join("one").await.unwrap();
+    fs::rename(place.keys(), place.dir.path().join("away")).unwrap();
+    let error = place.open().join("other").await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "heads of this ledger are signed with another key; hint: copy `keys/audit.ed25519` from the server that made the ledger"
+    );
+}
+
+/// A ledger of the version before there were servers, with a scan in it that a crash left behind.
+#[tokio::test]
+async fn what_an_earlier_version_left_behind_is_settled() {
+    let place = Place::sqlite();
+    let conn = rusqlite::Connection::open(place.file()).unwrap();
+    for migration in ["001_begin", "002_owner", "003_end_user", "004_model", "005_scans"] {
+        let path = format!("{}/migrations/sqlite/{migration}.sql", env!("CARGO_MANIFEST_DIR"));
+        conn.execute_batch(&fs::read_to_string(path).unwrap()).unwrap();
+    }
+    conn.execute_batch(
+        "PRAGMA application_id = 0x47415445; PRAGMA user_version = 5;
+         INSERT INTO scans_under_way VALUES ('r', 'ann', 'q', '2026-01-01T00:00:00.000000000Z', 9);",
+    )
+    .unwrap();
+    let ledger = place.open();
+    assert_eq!(ledger.beat(&[]).await.unwrap(), 1);
+    assert_eq!(place.one("SELECT count(*) FROM scans_under_way"), "0");
+    assert!(ledger.verify().await.unwrap().is_whole());
+}
+
+#[test]
+fn a_key_that_others_may_read_is_refused() {
+    let place = Place::sqlite();
+    drop(place.open());
+    let key = place.dir.path().join("keys/audit.ed25519");
+    fs::set_permissions(&key, Permissions::from_mode(0o644)).unwrap();
+    insta::assert_snapshot!(refusal(&place), @"others may read the audit key `DIR/keys/audit.ed25519`; hint: chmod 600, and consider the key known");
+    fs::set_permissions(&key, Permissions::from_mode(0o600)).unwrap();
+    fs::write(&key, "nothing").unwrap();
+    insta::assert_snapshot!(refusal(&place), @"`DIR/keys/audit.ed25519` is no audit key; hint: restore it from a backup, heads signed with it cannot be checked without");
+}
+
+#[test]
+fn a_place_that_cannot_be_is_an_error() {
+    let place = Place::sqlite();
+    fs::create_dir(place.file()).unwrap();
+    insta::assert_snapshot!(refusal(&place), @"the file of the ledger cannot be opened; hint: check its path, owner and mode, and those of its directory");
+}
+
+async fn many_may_open_a_new_ledger_at_once(place: Place) {
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| place.open());
+        }
+    });
+}
+
+/// What cannot be reached, or does not let us in, is told without the password.
+#[test]
+fn a_database_that_does_not_let_us_in_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let port = Postgres::shared().port();
+    let refusal = |url: &str| {
+        let address = ledger::Address::parse(url, None).unwrap();
+        let home = ledger::Home::Postgres { address, heads: dir.path().into() };
+        let error = Ledger::open(&home, &dir.path().join("keys")).err().unwrap().to_string();
+        assert!(!error.contains("hunter2"), "{error}");
+        error
+    };
+    insta::assert_snapshot!(refusal(&format!("postgres://nobody:hunter2@127.0.0.1:{port}/postgres")), @r#"the ledger's database turns us away: password authentication failed for user "nobody"; hint: check user, password, database and rights"#);
+    insta::assert_snapshot!(refusal(&Postgres::shared().url("nowhere")), @r#"the ledger's database turns us away: database "nowhere" does not exist; hint: check user, password, database and rights"#);
+    insta::assert_snapshot!(refusal("postgres://u:hunter2@127.0.0.1:1/l"), @"the ledger's database is away: error connecting to server: Connection refused (os error 111); hint: see whether it runs and can be reached; the server goes on by itself");
+}
+
+/// TLS is there, and proves who the database is.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_certificate_is_checked() {
+    let postgres = Postgres::builder().tls().start();
+    let dir = tempfile::tempdir().unwrap();
+    let open = |url: &str, authority: Option<std::path::PathBuf>| {
+        let address = ledger::Address::parse(url, authority).unwrap();
+        Ledger::open(&ledger::Home::Postgres { address, heads: dir.path().into() }, &dir.path().join("keys"))
+    };
+    let ledger = open(&postgres.url("postgres"), Some(postgres.authority())).unwrap();
+    ledger.writable().await.unwrap();
+    let sql =
+        "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'gatehouse'";
+    assert_eq!(postgres.sql("postgres", sql), "t");
+    let unknown = open(&format!("{}?sslmode=require", postgres.url("postgres")), None).err().unwrap().to_string();
+    assert!(unknown.contains("UnknownIssuer"), "{unknown}");
+    let other_name = postgres.url("postgres").replace("localhost", "127.0.0.1");
+    let error = open(&other_name, Some(postgres.authority())).err().unwrap().to_string();
+    assert!(error.contains("certificate"), "{error}");
+}
+
+#[test]
+fn a_caller_is_told_nothing_of_the_inside() {
+    let fault = Fault::from(LedgerError::DiskFull);
+    assert_eq!((fault.kind, fault.code.as_str()), (Kind::Unavailable, "ledger.unavailable"));
+    assert_eq!(Fault::from(LedgerError::Damaged), fault);
+}

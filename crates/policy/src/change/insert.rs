@@ -1,0 +1,111 @@
+//! INSERT: one row, whose key the source makes.
+
+use super::compile::{self, Draft, quote, same};
+use super::rules::{Known, Rules};
+use super::{invalid, values};
+use crate::approved::{Change, Statement};
+use crate::sql::walk::Used;
+use domain::change::InsertStep;
+use domain::{Dialect, Fault, FieldType, Limits, Op, Value};
+
+pub fn change(rules: &Rules<'_>, step: &InsertStep, limits: &Limits) -> Result<(Change, Used), Fault> {
+    let dialect = compile::dialect(rules)?;
+    if step.values.is_empty() {
+        return Err(invalid("change.values", "`values` is empty", "give the fields of the new row"));
+    }
+    let mut given: Vec<(Known<'_>, Value)> = Vec::new();
+    for (name, value) in &step.values {
+        let known = rules.writable(name)?;
+        if given.iter().any(|(other, _)| other.field.name == known.field.name) {
+            let message = format!("the field `{}` is set twice", known.field.name);
+            return Err(invalid("change.values", message, "set it once"));
+        }
+        let value = values::take(known.field, value)?;
+        given.push((known, value));
+    }
+    let twin = twin(rules, dialect, &given)?;
+    let (image, used) = compile::image(rules, limits)?;
+    let (write, columns) = write(rules, dialect, &given)?;
+    let table = rules.readable.table.name.clone();
+    let (key, fields) = (rules.contract.key.len(), compile::fields(rules));
+    let change =
+        Change { op: Op::Insert, table, columns, key, twin, before: None, write, image, versioned: false, fields };
+    Ok((change, used))
+}
+
+fn write(rules: &Rules<'_>, dialect: Dialect, given: &[(Known<'_>, Value)]) -> Result<(Statement, Vec<String>), Fault> {
+    let mut draft = Draft::new(dialect);
+    let (mut columns, mut bound) = (Vec::new(), Vec::new());
+    for (known, value) in given {
+        columns.push(known.column.to_owned());
+        bound.push(draft.bind(value.clone()));
+    }
+    if let Some((column, first)) = first_version(rules, dialect, &columns) {
+        columns.push(column);
+        bound.push(first.to_owned());
+    }
+    let names: Vec<String> = columns.iter().map(|c| quote(c)).collect();
+    let key: Vec<String> = compile::key(rules)?.iter().map(|known| quote(known.column)).collect();
+    // A table's own ON CONFLICT REPLACE would delete rows of others.
+    let sql = format!(
+        "INSERT OR ABORT INTO {} ({}) VALUES ({}) RETURNING {}",
+        compile::table(rules),
+        names.join(", "),
+        bound.join(", "),
+        key.join(", ")
+    );
+    Ok((draft.finish(sql), columns))
+}
+
+/// The version that a new row begins with, where neither the source nor the caller gives one.
+fn first_version(rules: &Rules<'_>, dialect: Dialect, set: &[String]) -> Option<(String, &'static str)> {
+    let field = rules.contract.field(rules.contract.version_field.as_deref()?).filter(|f| !f.generated)?;
+    let column = &rules.readable.table.column(&field.name)?.name;
+    let first = match field.kind {
+        FieldType::Integer => "1",
+        FieldType::Timestamp => compile::now(dialect),
+        _ => return None,
+    };
+    (!set.iter().any(|c| c.eq_ignore_ascii_case(column))).then(|| (column.clone(), first))
+}
+
+/// Finds the row with this natural key, and says whether it is the one that was to be inserted.
+fn twin(rules: &Rules<'_>, dialect: Dialect, given: &[(Known<'_>, Value)]) -> Result<Option<Statement>, Fault> {
+    if rules.contract.natural_key.is_empty() {
+        return Ok(None);
+    }
+    let mut draft = Draft::new(dialect);
+    let mut all = Vec::new();
+    let mut natural = Vec::new();
+    for (known, value) in given {
+        let bound = draft.bind(value.clone());
+        if rules.contract.natural_key.iter().any(|name| name.eq_ignore_ascii_case(&known.field.name)) {
+            if *value == Value::Null {
+                return Err(incomplete(rules));
+            }
+            natural.push(same(dialect, known, "=", &bound));
+        }
+        all.push(same(dialect, known, "IS", &bound));
+    }
+    if natural.len() != rules.contract.natural_key.len() {
+        return Err(incomplete(rules));
+    }
+    if let Some(mark) = rules.contract.soft_delete.as_ref().and_then(|mark| rules.readable.table.column(mark)) {
+        all.push(format!("{} IS NULL", quote(&mark.name)));
+    }
+    let key: Vec<String> = compile::key(rules)?.iter().map(|known| quote(known.column)).collect();
+    let sql = format!(
+        "SELECT {}, ({}) FROM {} WHERE {} LIMIT 2",
+        key.join(", "),
+        all.join(" AND "),
+        compile::table(rules),
+        natural.join(" AND ")
+    );
+    Ok(Some(draft.finish(sql)))
+}
+
+fn incomplete(rules: &Rules<'_>) -> Fault {
+    let fields = rules.contract.natural_key.join("`, `");
+    let message = format!("a new row of `{}` needs `{fields}`", rules.contract.resource);
+    invalid("change.natural_key", message, "they tell a retry from a new row: give them all")
+}

@@ -1,0 +1,111 @@
+//! Plans of Records: what they compile to, and how wrong ones are refused.
+
+use crate::fixture::{agent, analyst, path, policy, source, text};
+use domain::{Caller, Dialect, Fault, Kind, Limits, Proposal};
+use policy::{Approved, Change};
+
+/// A file of plans: a line `# name` (in reject files `# name: code`), then JSON up to the next such line.
+fn plans(relative: &str) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    for line in text(relative).lines() {
+        match (line.strip_prefix("# "), found.last_mut()) {
+            (Some(name), _) => found.push((name.to_owned(), String::new())),
+            (None, Some((_, json))) => json.push_str(line),
+            (None, None) => {}
+        }
+    }
+    found
+}
+
+fn change_as(caller: &Caller, dialect: Dialect, json: &str) -> Result<Approved, Fault> {
+    let plan = Box::new(policy::parse_change(json)?);
+    let proposal = Proposal::Change { source: "crm".to_owned(), plan };
+    policy().check(caller, &source(dialect), &proposal, &Limits::default())
+}
+
+#[test]
+fn good_plans_compile() {
+    let (mut shown, mut tried) = (String::new(), 0);
+    for (name, json) in plans("cases/change/accept/sqlite.txt") {
+        tried += 1;
+        let approved = change_as(&agent(), Dialect::Sqlite, &json)
+            .unwrap_or_else(|fault| panic!("{name}: {fault} ({})", fault.hint));
+        shown.push_str(&format!("# {name}\n"));
+        match approved.change() {
+            None => shown.push_str(&format!("{}\n  {:?}\n\n", approved.sql(), approved.params())),
+            Some(change) => shown.push_str(&statements(change)),
+        }
+    }
+    testkit::tally("policy", "good plans of Records accepted", tried, "false refusals", 0);
+    insta::with_settings!({ snapshot_path => path("snapshots"), prepend_module_to_snapshot => false, omit_expression => true }, {
+        insta::assert_snapshot!("changes", shown);
+    });
+}
+
+fn statements(change: &Change) -> String {
+    let parts = [
+        ("twin", change.twin()),
+        ("before", change.before()),
+        ("write", Some(change.write())),
+        ("image", Some(change.image())),
+    ];
+    let written = parts
+        .into_iter()
+        .filter_map(|(label, statement)| statement.map(|s| format!("{label}: {}\n  {:?}\n", s.sql(), s.params())));
+    written.collect::<String>() + "\n"
+}
+
+/// Every check of spec 002 §3.5, with the code that it has for good.
+#[test]
+fn wrong_plans_are_refused_with_their_code() {
+    let (mut tried, mut wrong) = (0, Vec::new());
+    for (name, json) in plans("cases/change/reject/all.txt") {
+        let (name, code) = name.rsplit_once(": ").unwrap();
+        tried += 1;
+        match change_as(&agent(), Dialect::Sqlite, &json) {
+            Err(fault) if fault.code == code => {
+                assert!(matches!(fault.kind, Kind::Invalid | Kind::Forbidden | Kind::NotFound), "{name}: {fault}");
+            }
+            Err(fault) => wrong.push(format!("{name}: {code} expected, {} given", fault.code)),
+            Ok(approved) => wrong.push(format!("{name}: accepted as {}", approved.sql())),
+        }
+    }
+    testkit::tally("policy", "wrong plans of Records refused", tried, "accepted or misnamed", wrong.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Whether a field or a resource is hidden from a caller or nobody's, it hears the same.
+#[test]
+fn what_is_hidden_and_what_is_not_there_are_told_alike() {
+    let field = |name: &str| {
+        let json = format!(r#"{{"steps":[{{"op":"READ","resource":"cases","select":["{name}"],"limit":1}}]}}"#);
+        change_as(&analyst(), Dialect::Sqlite, &json).unwrap_err()
+    };
+    let (hidden, nobodys) = (field("secret_note"), field("secret_nope"));
+    assert_eq!((hidden.kind, hidden.code), (nobodys.kind, nobodys.code));
+    assert!(!hidden.hint.contains("secret") && !nobodys.hint.contains("secret"), "{}", hidden.hint);
+    assert_eq!(hidden.message.replace("secret_note", "X"), nobodys.message.replace("secret_nope", "X"));
+}
+
+/// Files are only read.
+#[test]
+fn an_engine_that_does_not_write_is_not_written_to() {
+    let json = r#"{"steps":[{"op":"INSERT","resource":"cases","values":{"case_no":"C-1"}}]}"#;
+    assert_eq!(change_as(&agent(), Dialect::DuckDb, json).unwrap_err().code, "change.read_only");
+    let analysts = change_as(&analyst(), Dialect::Sqlite, json).unwrap_err();
+    assert_eq!((analysts.kind, analysts.code.as_str()), (Kind::Forbidden, "change.op_not_allowed"));
+}
+
+/// A token that is pinned to an older contract meets that one, and none if it is gone.
+#[test]
+fn a_pinned_token_meets_its_own_version() {
+    let json = r#"{"steps":[{"op":"READ","resource":"cases","select":["case_no"],"limit":1}]}"#;
+    let pinned = |version: &str| {
+        let mut caller = analyst();
+        caller.claims.insert("contract.cases".to_owned(), version.to_owned());
+        change_as(&caller, Dialect::Sqlite, json)
+    };
+    assert_eq!(pinned("2").unwrap().contracts()[0].version, "2");
+    assert_eq!(pinned("1").unwrap_err().code, "change.unknown_field");
+    assert_eq!(pinned("0").unwrap_err().code, "change.unknown_resource");
+}
