@@ -105,7 +105,6 @@ pub(crate) fn statement(
         let used = Walker::new(dialect, origin, Some(reader), params).statement(&mut query)?;
         sql::cap(&mut query, limits.rows)?;
         let text = render::render(dialect, &query)?;
-        let (text, params) = translate::statement(reader.source.dialect, query, text, used.params)?;
-        Ok((text, Used { params, ..used }))
+        translate::statement(reader.source, query, text, used)
     })
 }

@@ -10,15 +10,19 @@ mod notation;
 mod spark;
 
 use crate::sql::refuse::{Walk, clip, refuse};
-use domain::{Dialect, Fault, Value};
+use crate::sql::walk::Used;
+use domain::{Dialect, Fault, SourceSchema};
 use sqlparser::ast::Query;
 
 /// The statement as its engine runs it, and the values that are still to be bound.
-pub fn statement(dialect: Dialect, query: Query, text: String, params: Vec<Value>) -> Walk<(String, Vec<Value>)> {
-    match dialect {
+pub fn statement(source: &SourceSchema, query: Query, text: String, used: Used) -> Walk<(String, Used)> {
+    match source.dialect {
         // It takes no parameters: their values are written as literals.
-        Dialect::Spark => spark::statement(query, &params).map(|text| (text, Vec::new())),
-        _ => Ok((text, params)),
+        Dialect::Spark => {
+            let text = spark::statement(query, source, &used)?;
+            Ok((text, Used { params: Vec::new(), ..used }))
+        }
+        Dialect::DuckDb | Dialect::Sqlite | Dialect::Postgres => Ok((text, used)),
     }
 }
 

@@ -2,12 +2,17 @@
 
 use super::super::functions::{self, Called};
 use super::super::no_translation;
+use super::super::notation::escaped;
 use super::Words;
 use crate::sql::refuse::Walk;
 use sqlparser::ast::{
     DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName, ObjectNamePart,
     Value, ValueWithSpan,
 };
+
+/// How many beginnings of an hour lie between two moments.
+const HOURS: &str = "CAST((unix_timestamp(CAST(date_trunc('HOUR', {2}) AS TIMESTAMP)) \
+    - unix_timestamp(CAST(date_trunc('HOUR', {1}) AS TIMESTAMP))) / 3600 AS BIGINT)";
 
 impl Words<'_> {
     pub(super) fn function(&mut self, function: &mut Function) -> Walk<Option<String>> {
@@ -17,6 +22,9 @@ impl Words<'_> {
         };
         let plain = function.over.is_none() && function.filter.is_none() && function.within_group.is_empty();
         let (args, distinct) = arguments(&function.args)?;
+        if let (Some(text), true) = (self.formatted(&name, &args)?, plain) {
+            return Ok(Some(text));
+        }
         if let (Some(text), true) = (self.with_unit(&name, &args)?, plain) {
             return Ok(Some(text));
         }
@@ -36,6 +44,13 @@ impl Words<'_> {
         }
     }
 
+    /// `strftime` with a constant format.
+    fn formatted(&self, name: &str, args: &[&Expr]) -> Walk<Option<String>> {
+        let ("strftime", [of, format]) = (name, args) else { return Ok(None) };
+        let format = text_of(format).and_then(pattern_of).ok_or_else(|| no_translation(&format.to_string()))?;
+        Ok(Some(format!("date_format({}, {})", self.written(of)?, escaped(&format))))
+    }
+
     /// Functions whose first argument is a word for a unit of time.
     fn with_unit(&self, name: &str, args: &[&Expr]) -> Walk<Option<String>> {
         let (Some(unit), rest) = (args.first().and_then(|arg| text_of(arg)), args.get(1..).unwrap_or_default()) else {
@@ -50,6 +65,8 @@ impl Words<'_> {
             ("date_diff" | "datediff", "day", 2) => "datediff({2}, {1})",
             ("date_diff" | "datediff", "month", 2) => "(year({2}) * 12 + month({2}) - year({1}) * 12 - month({1}))",
             ("date_diff" | "datediff", "year", 2) => "(year({2}) - year({1}))",
+            ("date_diff" | "datediff", "quarter", 2) => "(year({2}) * 4 + quarter({2}) - year({1}) * 4 - quarter({1}))",
+            ("date_diff" | "datediff", "hour", 2) => HOURS,
             ("date_part" | "datepart", part, 1) => {
                 let field = DateTimeField::Custom(Ident::new(part));
                 let of = args.get(1).ok_or_else(|| no_translation(name))?;
@@ -105,4 +122,33 @@ pub fn fill(template: &str, args: &[String]) -> String {
         rest = after;
     }
     out + rest
+}
+
+/// A format of strftime in the letters of Spark's patterns; none where it holds what they cannot say.
+fn pattern_of(format: &str) -> Option<String> {
+    let mut pattern = String::new();
+    let mut characters = format.chars();
+    while let Some(c) = characters.next() {
+        match c {
+            '%' => pattern.push_str(match characters.next()? {
+                'Y' => "yyyy",
+                'y' => "yy",
+                'm' => "MM",
+                'B' => "MMMM",
+                'b' => "MMM",
+                'd' => "dd",
+                'j' => "DDD",
+                'A' => "EEEE",
+                'a' => "EEE",
+                'H' => "HH",
+                'M' => "mm",
+                'S' => "ss",
+                _ => return None,
+            }),
+            // Letters mean something there, and so do these.
+            c if c.is_ascii_alphabetic() || matches!(c, '\'' | '[' | ']' | '{' | '}' | '#') => return None,
+            c => pattern.push(c),
+        }
+    }
+    Some(pattern)
 }

@@ -4,14 +4,36 @@ use super::super::no_translation;
 use super::super::notation::{Notation, escaped};
 use super::Words;
 use super::calls::fill;
-use super::types::{type_of, unit_of};
+use super::numbers::{Number, is_whole};
+use super::times;
+use super::types::type_of;
 use crate::sql::refuse::Walk;
-use domain::Value as Bound;
+use domain::{Fault, Value as Bound};
 use sqlparser::ast::{
-    AccessExpr, BinaryOperator, CastKind, DataType, DateTimeField, Expr, Subscript, Value, ValueWithSpan,
+    AccessExpr, BinaryOperator, CastKind, DataType, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgumentList, FunctionArguments, Ident, ObjectName, ObjectNamePart, Subscript, Value, ValueWithSpan,
 };
 
 impl Words<'_> {
+    /// Rounds what is cast to a whole number: Spark would cut it off.
+    pub(super) fn rounded(&mut self, expr: &mut Expr) -> Walk {
+        let Expr::Cast { kind, expr: inner, data_type, .. } = expr else { return Ok(()) };
+        if !is_whole(data_type) {
+            return Ok(());
+        }
+        let round = match self.names.number(inner, self.params) {
+            Some(Number::Whole) => return Ok(()),
+            // Digits are read alike; a fraction in a text is an error there, but would be nothing where it is only tried.
+            Some(Number::Text) if *kind != CastKind::TryCast => return Ok(()),
+            Some(Number::Decimal) => "round",
+            Some(Number::Float) => "round_even",
+            Some(Number::Text) | None => return Err(unknown_number(inner)),
+        };
+        let whole = std::mem::replace(inner.as_mut(), Expr::Value(Value::Null.into()));
+        **inner = call(round, whole);
+        Ok(())
+    }
+
     /// The text of a form that is said differently; none of one that is not. What is not named here is refused.
     pub(super) fn other_words(&mut self, expr: &mut Expr) -> Walk<Option<String>> {
         match expr {
@@ -32,29 +54,24 @@ impl Words<'_> {
             Expr::Like { .. } | Expr::ILike { .. } => Ok(None),
             Expr::BinaryOp { left, op, right } => self.operator(left, op, right),
             Expr::Cast { kind, data_type, .. } => {
-                let cast = matches!(kind, CastKind::Cast | CastKind::TryCast | CastKind::DoubleColon);
-                if *kind == CastKind::DoubleColon {
-                    *kind = CastKind::Cast;
+                match kind {
+                    CastKind::Cast | CastKind::TryCast => {}
+                    CastKind::DoubleColon => *kind = CastKind::Cast,
+                    CastKind::SafeCast => return Err(no_translation("SAFE_CAST")),
                 }
                 *data_type = type_of(data_type)?;
-                if cast { Ok(None) } else { Err(no_translation("this cast")) }
+                Ok(None)
             }
             Expr::TypedString(typed) => {
                 let word = match typed.data_type {
                     DataType::Date => "DATE",
-                    DataType::Timestamp(..) | DataType::Datetime(_) => "TIMESTAMP",
+                    DataType::Timestamp(..) | DataType::Datetime(_) => "TIMESTAMP_NTZ",
                     _ => return Err(no_translation(&typed.to_string())),
                 };
                 self.in_spark(&format!("CAST({} AS {word})", typed.value)).map(Some)
             }
             Expr::Extract { field, expr, .. } => self.extract(field, expr).map(Some),
-            Expr::Interval(interval) => match (&interval.leading_field, &interval.last_field) {
-                (Some(unit), None) => {
-                    let count = self.written(&interval.value)?;
-                    Ok(Some(format!("INTERVAL {} {}", count, unit_of(unit)?)))
-                }
-                _ => Err(no_translation(&interval.to_string())),
-            },
+            Expr::Interval(interval) => times::interval(interval).map(Some),
             Expr::Function(function) => self.function(function),
             Expr::Ceil { expr, .. } => Ok(Some(format!("ceil({})", self.written(expr)?))),
             Expr::Floor { expr, .. } => Ok(Some(format!("floor({})", self.written(expr)?))),
@@ -103,9 +120,11 @@ impl Words<'_> {
     fn operator(&self, left: &Expr, op: &BinaryOperator, right: &Expr) -> Walk<Option<String>> {
         use BinaryOperator as B;
         let template = match op {
-            B::Plus | B::Minus | B::Multiply | B::Divide | B::Modulo | B::StringConcat => return Ok(None),
+            B::Plus | B::Minus | B::Multiply | B::Modulo | B::StringConcat => return Ok(None),
             B::Gt | B::Lt | B::GtEq | B::LtEq | B::Eq | B::NotEq | B::And | B::Or => return Ok(None),
             B::BitwiseAnd | B::BitwiseOr => return Ok(None),
+            // Of decimals it would give decimals, cut off.
+            B::Divide => "(CAST({1} AS DOUBLE) / CAST({2} AS DOUBLE))",
             B::DuckIntegerDivide => "({1} DIV {2})",
             B::PGExp => "power({1}, {2})",
             B::PGRegexMatch => "({1} RLIKE concat('^(?:', {2}, ')$'))",
@@ -159,4 +178,27 @@ impl Words<'_> {
         }
         Ok(text)
     }
+}
+
+fn unknown_number(expr: &Expr) -> Fault {
+    let hint = "say how it is rounded: CAST(round(…) AS BIGINT), CAST(floor(…) AS BIGINT)";
+    Fault { hint: hint.to_owned(), ..no_translation(&format!("CAST({expr} AS a whole number)")) }
+}
+
+fn call(name: &str, of: Expr) -> Expr {
+    let list = FunctionArgumentList {
+        duplicate_treatment: None,
+        args: vec![FunctionArg::Unnamed(FunctionArgExpr::Expr(of))],
+        clauses: Vec::new(),
+    };
+    Expr::Function(Function {
+        name: ObjectName(vec![ObjectNamePart::Identifier(Ident::new(name))]),
+        uses_odbc_syntax: false,
+        parameters: FunctionArguments::None,
+        args: FunctionArguments::List(list),
+        filter: None,
+        null_treatment: None,
+        over: None,
+        within_group: Vec::new(),
+    })
 }

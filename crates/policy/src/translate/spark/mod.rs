@@ -2,13 +2,17 @@
 
 mod calls;
 mod forms;
+mod numbers;
+mod times;
 mod types;
 
 use super::no_translation;
 use super::notation::{Notation, escaped, literal, written};
 use crate::sql::guard::MAX_BYTES;
 use crate::sql::refuse::Walk;
-use domain::{Fault, Value as Bound};
+use crate::sql::walk::Used;
+use domain::{Fault, SourceSchema, Value as Bound};
+use numbers::Names;
 use sqlparser::ast::{
     Distinct, Expr, GroupByExpr, Ident, ObjectName, ObjectNamePart, OrderBy, OrderByExpr, OrderByKind, Query, Select,
     SelectFlavor, SelectItem, SetExpr, SetQuantifier, TableFactor, Value, VisitMut, VisitorMut,
@@ -20,8 +24,9 @@ use std::ops::ControlFlow;
 const USUAL: &str = "default";
 
 /// The whole statement, its values written into it.
-pub fn statement(mut query: Query, params: &[Bound]) -> Walk<String> {
-    let mut words = Words { params, pieces: Vec::new() };
+pub fn statement(mut query: Query, source: &SourceSchema, used: &Used) -> Walk<String> {
+    let names = Names::of(&query, source, &used.tables);
+    let mut words = Words { params: &used.params, names, pieces: Vec::new() };
     match query.visit(&mut words) {
         ControlFlow::Break(fault) => Err(*fault),
         ControlFlow::Continue(()) => words.in_spark(&query.to_string()),
@@ -31,6 +36,7 @@ pub fn statement(mut query: Query, params: &[Bound]) -> Walk<String> {
 /// Puts a tree into Spark's words, from its leaves up.
 struct Words<'a> {
     params: &'a [Bound],
+    names: Names,
     /// Text in Spark's notation already. In the tree stands a placeholder, counted on from the values.
     pieces: Vec<String>,
 }
@@ -92,6 +98,11 @@ impl VisitorMut for Words<'_> {
     fn post_visit_ident(&mut self, ident: &mut Ident) -> ControlFlow<Self::Break> {
         ident.quote_style = Some('"');
         ControlFlow::Continue(())
+    }
+
+    /// Before what is inside is in Spark's words, and nothing can be told of it any more.
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Self::Break> {
+        flow(self.rounded(expr).map(|()| times::with_hours(expr)))
     }
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Self::Break> {

@@ -40,7 +40,7 @@ pub fn type_of(from: &DataType) -> Walk<DataType> {
         }
         T::Bool | T::Boolean => T::Boolean,
         T::Date => T::Date,
-        T::Timestamp(..) | T::Datetime(_) => custom("TIMESTAMP"),
+        T::Timestamp(..) | T::Datetime(_) => custom("TIMESTAMP_NTZ"),
         T::Blob(_) | T::Bytea => custom("BINARY"),
         other => return Err(no_translation(&other.to_string())),
     })
