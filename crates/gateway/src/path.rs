@@ -17,8 +17,8 @@ use crate::planning::{MOST_VALUES, Mind, Planned};
 use crate::turns::Turn;
 use crate::{answer, nothing, rows};
 use domain::{
-    Ask, Caller, Changed, Clarification, Door, Fault, Kind, Limits, Outcome, Proposal, Purpose, Rows, Run, SourceSchema,
-    Status, Timings, Wish,
+    Ask, Caller, Changed, Clarification, Door, Fault, Kind, Limits, Outcome, Proposal, Purpose, Rows, Run,
+    SourceSchema, Status, Timings, Wish,
 };
 use engines::{Executed, Source};
 use futures_util::FutureExt;

@@ -91,7 +91,11 @@ impl Fetch<'_> {
             None => self.house.check(self.caller, &proposal, &mut self.run).await?,
             Some(joined) => {
                 let over = (&joined.source, &joined.schema);
-                self.house.check_over(self.caller, over, &proposal, &mut self.run).await?
+                let approved = self.house.check_over(self.caller, over, &proposal, &mut self.run).await?;
+                self.run.filtered_by.extend(joined.filtered_by.iter().cloned());
+                self.run.filtered_by.sort();
+                self.run.filtered_by.dedup();
+                approved
             }
         };
         let granted = self.set_aside(approved.limits().bytes).await?;

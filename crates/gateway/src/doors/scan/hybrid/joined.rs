@@ -5,6 +5,7 @@ use crate::House;
 use crate::doors::scan::fetch::Refusal;
 use domain::{Caller, Dialect, Fault, Kind, Proposal, SessionId, SourceSchema, Table};
 use engines::{FileTable, Source, SourceKind};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The directory that parts are kept in, within the server's data. What a crash leaves in it goes at the next start.
@@ -15,6 +16,8 @@ pub const DIRECTORY: &str = "hybrid";
 pub struct Joined {
     pub source: Source,
     pub schema: SourceSchema,
+    /// Resources of which the parts hold only some rows.
+    pub filtered_by: BTreeSet<String>,
     _place: Place,
 }
 
@@ -54,6 +57,7 @@ pub async fn placed(
     parts: Vec<Part>,
     place: Place,
 ) -> Result<(Proposal, Joined), Refusal> {
+    let filtered_by = parts.iter().flat_map(|part| part.filtered_by.clone()).collect();
     let (files, given): (Vec<FileTable>, Vec<Table>) = parts.into_iter().map(|part| (part.file, part.table)).unzip();
     let alone = SourceSchema {
         source: DIRECTORY.to_owned(),
@@ -90,5 +94,6 @@ pub async fn placed(
     }
     let (proposal, local, schema) = chosen.ok_or_else(|| Fault::internal("hybrid.placed"))?;
     let kind = SourceKind::Joined { local, parts: files };
-    Ok((proposal, Joined { source: Source { name: schema.source.clone(), kind }, schema, _place: place }))
+    let source = Source { name: schema.source.clone(), kind };
+    Ok((proposal, Joined { source, schema, filtered_by, _place: place }))
 }

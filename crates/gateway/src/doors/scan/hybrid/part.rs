@@ -21,6 +21,8 @@ const MOST_BYTES: u64 = 256 * 1024 * 1024;
 pub struct Part {
     pub file: FileTable,
     pub table: Table,
+    /// Resources of which it holds only some rows.
+    pub filtered_by: Vec<String>,
 }
 
 impl Part {
@@ -43,7 +45,7 @@ impl Part {
         }
         let columns = streamed.head.columns.iter().map(|column| Column::new(&column.name, column.kind)).collect();
         let table = Table { name: name.clone(), columns, row_count: Some(tail.rows), given: true, ..Table::default() };
-        Ok(Self { file: FileTable { table: name, path, hot: false }, table })
+        Ok(Self { file: FileTable::new(name, path), table, filtered_by: streamed.head.filtered_by })
     }
 
     /// What the statement would read and give.
@@ -57,6 +59,7 @@ impl Part {
         let source = proposal.source().to_owned();
         let wanted = Wanted::all(Form::Estimate);
         let streamed = fetch::stream_in(house, caller, session, (proposal, Purpose::Estimate), wanted, None).await?;
+        let filtered_by = streamed.head.filtered_by.clone();
         let (figures, _) = streamed.whole().await?;
         let figures: engines::Estimate =
             serde_json::from_slice(&figures).map_err(|_| Fault::internal("hybrid.estimate"))?;
@@ -66,6 +69,7 @@ impl Part {
             "estimated_scan_bytes": figures.scan_bytes,
             "estimated_result_rows": figures.result_rows,
             "estimated_result_bytes": figures.result_bytes,
+            "filtered_by": filtered_by,
         }))
     }
 }
