@@ -69,3 +69,32 @@ pub fn unreachable(source: &str) -> Fault {
     Fault::new(Kind::Unavailable, "source.unreachable", format!("source `{source}` cannot be reached"))
         .hint("look whether its engine runs, and at the source's address in the configuration")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As Sail, the transport, and proxies before an engine say it.
+    #[rustfmt::skip]
+    const SAID: [(Code, &str, &str); 10] = [
+        (Code::Unauthenticated, "token expired", "source.credentials"),
+        (Code::PermissionDenied, "no", "source.credentials"),
+        (Code::Unavailable, "tcp connect error", "source.unreachable"),
+        (Code::Unknown, "h2 protocol error: error reading a body from connection", "source.unreachable"),
+        (Code::DeadlineExceeded, "", "engine.timeout"),
+        (Code::Internal, "plan error: analysis error: Table not found: [TABLE_OR_VIEW_NOT_FOUND] Table or view not found: t", "source.table_gone"),
+        (Code::Internal, "plan error: analysis error: attribute ObjectName([Identifier(\"x\")]) is missing from the schema: cannot resolve attribute", "source.schema_changed"),
+        (Code::Internal, "plan error: error in Arrow: Divide by zero error", "engine.data"),
+        (Code::Internal, "Arrow error: Cast error: Cannot cast string 'secret' to value of Int32 type", "engine.data"),
+        (Code::Internal, "plan error: analysis error: unknown function: f", "engine.statement"),
+    ];
+
+    #[test]
+    fn each_error_is_told_apart() {
+        for (code, message, expected) in SAID {
+            let fault = from_status("lake", &Status::new(code, message));
+            assert_eq!(fault.code, expected, "{message}");
+            assert!(!fault.message.contains("secret"), "{}", fault.message);
+        }
+    }
+}

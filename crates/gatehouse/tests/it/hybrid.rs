@@ -1,11 +1,13 @@
-//! `POST /api/query/hybrid`: results of a distributed engine joined with local tables, each under its own policy.
+//! `POST /api/query/hybrid`: results of a distributed engine and of a database joined with local tables, each under its
+//! own policy.
 
 use crate::support::{server, verify};
 use serde_json::{Value, json};
 use std::path::Path;
-use testkit::{Client, Mode, Reply, Sail, Server};
+use testkit::{Client, Mode, Postgres, Reply, Sail, Server};
 
-/// Orders in Sail, customers in a local file; an analyst does not see emails, and of the orders only their own.
+/// Orders in Sail, refunds in Postgres, customers in a local file; an analyst does not see emails, of the orders only their
+/// own, and no salaries.
 struct House {
     _sail: Sail,
     server: Server,
@@ -14,7 +16,7 @@ struct House {
     dir: tempfile::TempDir,
 }
 
-const CONTRACTS: [(&str, &str); 2] = [
+const CONTRACTS: [(&str, &str); 3] = [
     (
         "orders",
         "version: \"1\"\nresource: orders\nsource: lake\ntable: orders\ndescribe: Orders\n\
@@ -29,9 +31,20 @@ const CONTRACTS: [(&str, &str); 2] = [
          - {name: email, type: string, pii: true}\n\
          roles:\n  analyst: {ops: [READ], hide: [email]}\n",
     ),
+    (
+        "refunds",
+        "version: \"1\"\nresource: refunds\nsource: books\ntable: refunds\ndescribe: Refunds\n\
+         fields:\n  - {name: order_id, type: integer}\n  - {name: refunded, type: decimal}\n\
+         roles:\n  analyst: {ops: [READ]}\n",
+    ),
 ];
 
 fn house() -> House {
+    house_with("10000000")
+}
+
+/// A house in which one statement may give so many rows.
+fn house_with(most_rows: &str) -> House {
     let dir = tempfile::tempdir().unwrap();
     let file = |name: &str| dir.path().join(name).display().to_string();
     let duck = duckdb::Connection::open_in_memory().unwrap();
@@ -46,12 +59,21 @@ fn house() -> House {
     .unwrap();
     let sail = Sail::start(Mode::Local);
     sail.sql(&format!("CREATE TABLE orders USING parquet LOCATION '{}'", file("orders.parquet")));
+    let books = Postgres::shared();
+    let database = books.database();
+    books.sql(
+        &database,
+        "CREATE TABLE refunds AS SELECT n AS order_id, (n * 0.5)::NUMERIC(10,2) AS refunded FROM generate_series(0, 999, 5) n;
+         CREATE TABLE salaries AS SELECT 'ann' AS who, 100000 AS salary",
+    );
     let toml = format!(
-        "[sources.lake]\nkind = 'flight'\nurl = '{}'\n[sources.crm]\nkind = 'files'\ntables = {{customers = '{}'}}\n",
+        "[sources.lake]\nkind = 'flight'\nurl = '{}'\n[sources.crm]\nkind = 'files'\ntables = {{customers = '{}'}}\n\
+         [sources.books]\nkind = 'postgres'\nurl_env = 'BOOKS_URL'\nsslmode = 'disable'\n",
         sail.url(),
         file("customers.parquet"),
     );
-    let made = server().data(dir.path()).file("gatehouse.toml", &toml);
+    let made = server().data(dir.path()).file("gatehouse.toml", &toml).env("BOOKS_URL", &books.url(&database));
+    let made = made.env("GATEHOUSE_API_SCAN_MAX_LIMIT", most_rows);
     let made = CONTRACTS.iter().fold(made, |made, (name, text)| made.file(&format!("contracts/{name}.yaml"), text));
     let server = made.start();
     let (analyst, admin) = (server.client("ann", "analyst"), server.client("root", "admin"));
@@ -80,13 +102,17 @@ fn results_of_two_sources_are_joined_under_the_policy_of_each() {
     assert_eq!(rows.as_array().unwrap().len(), 10, "{rows}");
     assert_eq!(rows[3], json!({ "name": "Customer 3", "total": 12450.0, "n": 100 }), "sum of 3, 13, … 993 over 4");
 
-    // The row filter of the orders holds in the part, and the hidden column of the customers in the join.
-    let own = hybrid(&house.analyst, &[TOTALS], JOIN).json();
+    // The row filter of the orders holds in the part, and the answer says so.
+    let own = hybrid(&house.analyst, &[TOTALS], JOIN);
+    assert_eq!(own.header("x-gatehouse-filtered-by"), "orders");
+    let own = own.json();
     assert_eq!(own.as_array().unwrap().len(), 5, "only even customers have orders of ann's: {own}");
     for (register, sql, status) in [
         (TOTALS, "SELECT c.email FROM customers c, totals t", 400),
         (("o", "SELECT owner FROM orders WHERE owner = 'bob'"), "SELECT count(*) AS n FROM o", 200),
         (("o", "SELECT email FROM customers"), "SELECT * FROM o", 400),
+        (("o", "SELECT * FROM salaries"), "SELECT * FROM o", 400),
+        (("o", "SELECT 1 AS x"), "SELECT * FROM salaries, o", 400),
         (("o", "DELETE FROM orders"), "SELECT * FROM o", 400),
         (("o", "SELECT 1 AS x"), "SELECT * FROM read_text('/etc/passwd'), o", 400),
         (("o", "SELECT 1 AS x"), "SELECT * FROM 'o.parquet'", 400),
@@ -105,6 +131,47 @@ fn results_of_two_sources_are_joined_under_the_policy_of_each() {
     let gone = (0..10_000).any(|_| left_behind(house.dir.path()) == 0);
     assert!(gone, "parts stay behind their statement");
     assert_eq!(verify(&house.server)["flaw"], Value::Null);
+}
+
+#[test]
+fn three_sources_meet_and_each_part_is_on_record() {
+    let house = house();
+    let orders = ("o", "SELECT id, customer_id, amount FROM orders WHERE amount >= 10");
+    let refunds = ("r", "SELECT order_id, refunded FROM refunds WHERE refunded > 1");
+    let sql = "SELECT c.name, count(*) AS n, sum(r.refunded) AS back FROM o JOIN r ON r.order_id = o.id \
+               JOIN customers c ON c.id = o.customer_id GROUP BY c.name ORDER BY c.name";
+    let reply = hybrid(&house.admin, &[orders, refunds], sql);
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    // Orders 40, 45 … 995 have refunds: 192 of them, of customers 0 and 5 in turn.
+    let expected = json!([
+        { "name": "Customer 0", "n": 96, "back": 24720.0 },
+        { "name": "Customer 5", "n": 96, "back": 24960.0 },
+    ]);
+    assert_eq!(reply.json(), expected);
+    // One session, in which each part and the join are runs of their own.
+    let last = house.admin.get(&format!("/runs/{}", reply.header("x-gatehouse-run-id"))).json();
+    let session = last["session_id"].as_str().unwrap_or_else(|| panic!("{last}"));
+    let parts = house.admin.get(&format!("/runs?session_id={session}")).json();
+    let mut sources: Vec<&str> =
+        parts["runs"].as_array().unwrap().iter().map(|run| run["dataset_id"].as_str().unwrap()).collect();
+    sources.sort_unstable();
+    assert_eq!(sources, ["books", "crm", "lake"], "{parts}");
+    // A part that is refused is on record as well, and nothing after it runs.
+    let before = house.analyst.get("/runs").json()["runs"].as_array().unwrap().len();
+    let refused = hybrid(&house.analyst, &[("s", "SELECT * FROM salaries"), orders], "SELECT * FROM s, o");
+    assert_eq!(refused.status, 400, "{}", refused.text());
+    let after = house.analyst.get("/runs").json();
+    assert_eq!(after["runs"].as_array().unwrap().len(), before + 1);
+    assert_eq!(after["runs"][0]["status"], "refused", "{after}");
+}
+
+#[test]
+fn a_part_of_a_part_is_not_joined() {
+    let house = house_with("500");
+    let reply = hybrid(&house.admin, &[("o", "SELECT id FROM orders")], "SELECT count(*) AS n FROM o");
+    assert_eq!((reply.status, reply.json()["kind"].clone()), (400, json!("part_too_large")), "{}", reply.text());
+    let fitting = hybrid(&house.admin, &[("o", "SELECT id FROM orders WHERE id < 500")], "SELECT count(*) AS n FROM o");
+    assert_eq!(fitting.json(), json!([{ "n": 500 }]));
 }
 
 #[test]
