@@ -33,7 +33,7 @@ lint: duckdb ## formatting and lints
 
 unit: duckdb
 	@rm -rf $(TALLY)
-	@echo "== tests"; GATEHOUSE_TALLY=$(TALLY) $(CARGO) test --workspace --locked --quiet
+	@echo "== tests"; GATEHOUSE_TALLY=$(TALLY) $(CARGO) test --workspace --locked --quiet --no-fail-fast
 	@scripts/tally $(TALLY)
 
 page: duckdb ## the page in a real browser; pictures of it go to $(TARGET)/pictures

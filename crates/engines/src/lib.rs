@@ -19,7 +19,7 @@ mod source;
 mod stream;
 pub mod worker;
 
-pub use change::Written;
+pub use change::{Unanswered, Written};
 pub use client::run_worker;
 pub use hot::HotSettings;
 pub use pool::{Engines, Executed, Scanning, Settings};

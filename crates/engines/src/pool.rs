@@ -386,6 +386,14 @@ impl Killing {
 }
 
 impl Killing {
+    /// Ends it, and waits until it has.
+    pub async fn end(&mut self) {
+        if let Some(mut worker) = self.0.take() {
+            // A kill that panics has killed nothing less.
+            drop(tokio::task::spawn_blocking(move || worker.kill()).await);
+        }
+    }
+
     /// Asks something about the source itself, in bounded time.
     async fn look<T>(&mut self, ask: impl AsyncFnOnce(&mut Worker) -> Result<T, Lost>) -> Result<T, Fault> {
         let answer = tokio::time::timeout(LOOK_TIMEOUT, ask(self.get()?)).await;

@@ -60,6 +60,8 @@ pub struct PostgresSource {
     pub roles: BTreeMap<String, String>,
     /// Connections at a time; statements beyond it wait.
     pub connections: usize,
+    /// Whether Records may write to it. Everything else reads in READ ONLY transactions all the same.
+    pub writable: bool,
 }
 
 /// Whom the certificate of a server must come from.
@@ -132,7 +134,12 @@ impl Source {
 
     /// Whether changes may be made to it, where contracts allow them.
     pub fn is_writable(&self) -> bool {
-        matches!(self.kind, SourceKind::SqliteWritable(_))
+        match &self.kind {
+            SourceKind::Files(_) | SourceKind::Sqlite(_) => false,
+            SourceKind::Flight(_) | SourceKind::Joined { .. } => false,
+            SourceKind::SqliteWritable(_) => true,
+            SourceKind::Postgres(settings) => settings.writable,
+        }
     }
 
     /// Changes whenever its tables may have changed, other than in their rows.

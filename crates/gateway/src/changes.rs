@@ -1,37 +1,40 @@
-//! Making a change, and finding out at a start what became of those that a killed server had begun.
+//! Making a change, and finding out what became of those whose end nobody saw.
+//!
+//! A change is noted before it is made. Where its answer is lost, its source is asked at once; where that tells nothing, the
+//! caller is told so, the note stays, and servers go on looking. What a killed server had begun is looked for as well.
 
 use crate::House;
 use crate::active::Watch;
-use crate::path::{fail, milliseconds};
+use crate::path::{fail, is_ours, log, milliseconds};
 use crate::turns::Turn;
-use domain::change::{InsertStep, Step, UpdateStep};
-use domain::plan::{Condition, Expr, Operand, Operator, SelectItem, Test};
-use domain::{
-    Ask, Caller, Changed, Fault, FieldType, Kind, Proposal, Purpose, QueryPlan, Run, SessionId, Status, Value, Wish,
-};
-use engines::Written;
+use domain::{Ask, Caller, Changed, Fault, Kind, Proposal, Purpose, Rows, Run, RunId, SessionId, Status, Wish};
+use engines::{Unanswered, Written};
 use ledger::{AuditEvent, Begun};
-use policy::{Approved, Contract};
-use serde_json::Value as Json;
-use std::collections::BTreeMap;
+use policy::{Approved, Trace};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How often changes are looked for whose end nobody knows.
+const LOOK: Duration = Duration::from_secs(10);
 
 /// What a source says of a change that nobody saw the end of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 enum Found {
-    Made,
+    /// The row as it is now.
+    Made(Rows),
     NotMade,
-    /// Nothing tells its row from others, or it cannot be asked.
+    /// Nothing tells its row from others.
     Unknown,
+    /// It cannot be asked at the moment.
+    Unreachable,
 }
 
 impl Found {
-    fn as_str(self) -> &'static str {
+    fn as_str(&self) -> &'static str {
         match self {
-            Self::Made => "made",
+            Self::Made(_) => "made",
             Self::NotMade => "not_made",
-            Self::Unknown => "unknown",
+            Self::Unknown | Self::Unreachable => "unknown",
         }
     }
 }
@@ -39,16 +42,14 @@ impl Found {
 impl House {
     /// Notes the change, then makes it: the only line of the house that gives a change to an engine.
     pub(crate) async fn make_change(
-        &self,
+        self: &Arc<Self>,
         caller: &Caller,
         approved: &Approved,
         watch: &Watch,
         run: &mut Run,
-    ) -> Result<(Changed, Turn), Fault> {
+    ) -> Result<(Changed, Option<Turn>), Fault> {
         let dataset = self.datasets.get(approved.source()).ok_or_else(|| Fault::internal("change.source"))?;
-        let sandbox = self.engines.sandbox();
-        run.sandbox_tier = Some(sandbox.tier.to_string());
-        run.unenforced.clone_from(&sandbox.unenforced);
+        self.note_sandbox(&dataset.source, run);
         let turn = self.turns.wait(&run.actor).await?;
         watch.begin();
         self.ledger.begin_change(run, caller).await.map_err(|error| {
@@ -58,104 +59,128 @@ impl House {
         let start = Instant::now();
         let made = self.engines.change(&dataset.source, approved, turn).await;
         run.timings.run_ms = milliseconds(start);
-        let (Written { changed, exec_ms, data_version }, turn) = made?;
-        run.exec_time_ms = Some(exec_ms);
-        run.dataset_version_hash = Some(data_version);
-        Ok((changed, turn))
+        match made {
+            Ok((Written { changed, exec_ms, data_version }, turn)) => {
+                run.exec_time_ms = Some(exec_ms);
+                run.dataset_version_hash = Some(data_version);
+                Ok((changed, Some(turn)))
+            }
+            Err(Unanswered::NotMade(fault)) => {
+                self.note_change(dataset, &fault);
+                Err(fault)
+            }
+            Err(Unanswered::Unseen(fault)) => {
+                let found = self.look_for(caller.clone(), run).await;
+                tracing::warn!(run_id = %run.run_id, code = fault.code, found = found.as_str(), "the end of a change was not seen");
+                conclude(found, fault).map(|changed| (changed, None))
+            }
+        }
     }
 
-    /// At start, before anything is served. How many changes were looked for.
+    /// Finds out what became of changes whose server is gone, or did not see their end. How many there were.
     pub async fn reconcile_changes(self: &Arc<Self>) -> Result<usize, Fault> {
         let left = self.ledger.changes_left().await.map_err(Fault::from)?;
         let count = left.len();
         for begun in left {
-            let found = self.look_for(&begun).await;
-            let Begun { mut run, .. } = begun;
-            tracing::warn!(run_id = %run.run_id, found = found.as_str(), "a change was interrupted");
-            let message = match found {
-                Found::Made => "the server was stopped after the change was made, and before it could say so",
-                Found::NotMade => "the server was stopped before the change was made",
-                Found::Unknown => {
-                    "the server was stopped while the change was on its way; whether it was made is not known"
-                }
-            };
-            let fault = Fault::new(Kind::Unavailable, "change.interrupted", message).detail("found", found.as_str());
-            fail(&mut run, Status::Failed, fault);
-            self.record(&run).await?;
-            let detail = serde_json::json!({ "found": found.as_str() });
-            let mut event =
-                AuditEvent::new("change.reconciled").about(&run.actor, &run.role).through(run.door).detail(detail);
-            event.run_id = Some(run.run_id);
-            self.ledger.append(event).await.map_err(Fault::from)?;
+            let id = begun.run.run_id;
+            if let Err(fault) = self.settle(begun).await {
+                tracing::error!(run_id = %id, reason = fault.message, "what became of a change cannot be recorded");
+                self.release(id).await;
+            }
         }
         Ok(count)
     }
 
-    async fn look_for(self: &Arc<Self>, begun: &Begun) -> Found {
-        let policy = self.policy();
-        let plan = begun.run.plan_json.as_ref().and_then(|json| policy::parse_change_value(json).ok());
-        let step = plan.as_ref().and_then(|plan| plan.step());
-        let contract = step.and_then(|step| policy.contract(step.resource()));
-        let Some((step, contract)) = step.zip(contract) else { return Found::Unknown };
-        let Some(plan) = trace(contract, step) else { return Found::Unknown };
+    async fn settle(self: &Arc<Self>, begun: Begun) -> Result<(), Fault> {
+        let found = self.look_for(begun.caller(), &begun.run).await;
+        let Begun { mut run, .. } = begun;
+        tracing::warn!(run_id = %run.run_id, found = found.as_str(), "a change was interrupted");
+        let message = match found {
+            Found::Unreachable => {
+                self.release(run.run_id).await;
+                return Ok(());
+            }
+            Found::Made(_) => "the server was stopped after the change was made, and before it could say so",
+            Found::NotMade => "the server was stopped before the change was made",
+            Found::Unknown => {
+                "the server was stopped while the change was on its way; whether it was made is not known"
+            }
+        };
+        let fault = Fault::new(Kind::Unavailable, "change.interrupted", message).detail("found", found.as_str());
+        fail(&mut run, Status::Failed, fault);
+        let detail = serde_json::json!({ "found": found.as_str() });
+        let mut event =
+            AuditEvent::new("change.reconciled").about(&run.actor, &run.role).through(run.door).detail(detail);
+        event.run_id = Some(run.run_id);
+        if self.ledger.settle_change(&run, event).await.map_err(Fault::from)? {
+            self.metrics.ran(&run);
+            log(&run);
+        }
+        Ok(())
+    }
+
+    /// For the next look. Without it, the next start of a server finds the note.
+    async fn release(&self, run: RunId) {
+        if let Err(error) = self.ledger.release_change(run).await {
+            tracing::error!(%error, run_id = %run, "a change cannot be left for later");
+        }
+    }
+
+    /// Asks its source, as whoever wanted it: by key or natural key, version and content.
+    async fn look_for(self: &Arc<Self>, caller: Caller, run: &Run) -> Found {
+        let plan = run.plan_json.as_ref().and_then(|json| policy::parse_change_value(json).ok());
+        let Some((step, dataset)) = plan.as_ref().and_then(|plan| plan.step()).zip(self.datasets.get(&run.dataset_id))
+        else {
+            return Found::Unknown;
+        };
+        let Ok(schema) = self.schema(dataset).await else { return Found::Unreachable };
+        let Some(Trace { plan, telling }) = self.policy().trace(&caller, &schema, step) else {
+            return Found::Unknown;
+        };
+        let source = run.dataset_id.clone();
         let ask = Ask {
-            door: begun.run.door,
+            door: run.door,
             purpose: Purpose::Describe,
-            source: contract.source.clone(),
-            wish: Wish::Proposal(Proposal::Query { source: contract.source.clone(), plan: Box::new(plan) }),
+            source: source.clone(),
+            wish: Wish::Proposal(Proposal::Query { source, plan: Box::new(plan) }),
             session: SessionId::new(),
             thread: None,
         };
-        match self.start(begun.caller(), ask).reply().await {
-            Ok(reply) => match reply.rows.as_ref().map(|rows| rows.row_count) {
-                Some(0) => Found::NotMade,
-                Some(_) => Found::Made,
-                None => Found::Unknown,
-            },
-            Err(_) => Found::Unknown,
+        let Ok(reply) = self.start(caller, ask).reply().await else { return Found::Unreachable };
+        match &reply.rows {
+            Some(rows) if rows.row_count == 0 => Found::NotMade,
+            Some(rows) if telling => Found::Made(rows.clone()),
+            None if reply.run.error_json.as_ref().is_some_and(is_ours) => Found::Unreachable,
+            Some(_) | None => Found::Unknown,
         }
     }
 }
 
-/// A plan that finds the row as the step would leave it.
-fn trace(contract: &Contract, step: &Step) -> Option<QueryPlan> {
-    let mut wanted: Vec<(&str, &Json)> = Vec::new();
-    match step {
-        Step::Insert(InsertStep { values, .. }) if !contract.natural_key.is_empty() => wanted.extend(pairs(values)),
-        Step::Update(UpdateStep { filter, update, .. }) => {
-            let key = filter.iter().filter(|p| contract.key.iter().any(|k| k.eq_ignore_ascii_case(&p.field)));
-            wanted.extend(key.map(|p| (p.field.as_str(), &p.value)));
-            wanted.extend(pairs(update));
+/// What a caller is told of a change whose end was not seen.
+fn conclude(found: Found, fault: Fault) -> Result<Changed, Fault> {
+    let kind = if is_ours(&fault) { fault.kind } else { Kind::Unavailable };
+    match found {
+        Found::Made(rows) => Ok(Changed { rows, affected: 1 }),
+        Found::NotMade => {
+            let message = format!("the change was not made: {}", fault.message);
+            Err(Fault::new(kind, fault.code, message).hint("send it again").detail("found", "not_made"))
         }
-        _ => return None,
-    }
-    let mut tests = Vec::new();
-    for (name, value) in wanted {
-        let field = contract.field(name)?;
-        // JSON is not compared: it is written in more than one way.
-        if field.kind != FieldType::Json {
-            tests.push(test(&field.name, value)?);
+        Found::Unknown | Found::Unreachable => {
+            let message = format!("whether the change was made is not known: {}", fault.message);
+            Err(Fault::new(kind, Fault::UNKNOWN_OUTCOME, message)
+                .hint("READ the row before you send the change again; the audit will tell what became of it")
+                .detail("found", "unknown"))
         }
     }
-    let mut plan = QueryPlan::over(&contract.resource);
-    plan.select = vec![SelectItem { expr: Expr::field(contract.key.first()?), alias: None }];
-    plan.filter = Some(Condition::And(tests));
-    plan.limit = Some(1);
-    Some(plan)
 }
 
-fn pairs(values: &BTreeMap<String, Json>) -> impl Iterator<Item = (&str, &Json)> {
-    values.iter().map(|(name, value)| (name.as_str(), value))
-}
-
-fn test(field: &str, value: &Json) -> Option<Condition> {
-    let left = Expr::field(field);
-    let right = match value {
-        Json::Null => return Some(Condition::IsNull(left)),
-        Json::Bool(truth) => Value::Bool(*truth),
-        Json::Number(number) => number.as_i64().map(Value::Int).or_else(|| number.as_f64().map(Value::Float))?,
-        Json::String(text) => Value::Text(text.clone()),
-        Json::Array(_) | Json::Object(_) => return None,
-    };
-    Some(Condition::Test(Test { left, op: Operator::Equal, right: Operand::Value(right) }))
+/// Looks again and again for changes whose end nobody knows, in a task of its own.
+pub async fn keep_reconciling(house: Arc<House>) {
+    let mut look = tokio::time::interval(LOOK);
+    look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    while house.shutdown.run_until_cancelled(look.tick()).await.is_some() {
+        if let Err(fault) = house.reconcile_changes().await {
+            tracing::error!(reason = fault.message, "changes whose end nobody knows cannot be looked for");
+        }
+    }
 }

@@ -103,7 +103,7 @@ impl House {
             planning: Planning::new(&config),
             turns: Turns::new(config.engines.concurrency, config.engines.queue),
             metrics: Metrics::default(),
-            rates: Rates::new(&config.requests),
+            rates: Rates::new(&config),
             attempts: Attempts::default(),
             verifier: Verifier::new(&config.jwt),
             held_back: AtomicUsize::new(0),

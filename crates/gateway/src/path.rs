@@ -146,7 +146,7 @@ impl House {
         if approved.change().is_some() {
             let (changed, turn) = self.make_change(caller, &approved, watch, run).await?;
             let personal = approved.is_personal();
-            return Ok(Done { outcome: Outcome::Changed(changed), why_nothing: None, turn: Some(turn), personal });
+            return Ok(Done { outcome: Outcome::Changed(changed), why_nothing: None, turn, personal });
         }
         let (Executed { rows, .. }, turn) = self.execute(&approved, run).await?;
         let (mut turn, mut why_nothing) = (Some(turn), None);
@@ -237,8 +237,8 @@ impl House {
             return Err(Fault::new(Kind::Forbidden, "source.read_only", message)
                 .hint("whoever runs this server may mark it as `writable`"));
         }
-        run.compiled_sql = Some(approved.sql().to_owned());
-        run.params = approved.params().to_vec();
+        let (text, params) = approved.account();
+        (run.compiled_sql, run.params) = (Some(text), params);
         run.contracts = approved.contracts().to_vec();
         run.filtered_by = approved.filtered_by().to_vec();
         Ok(approved)

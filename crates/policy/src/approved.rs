@@ -34,6 +34,8 @@ pub struct Change {
     pub(crate) table: String,
     pub(crate) columns: Vec<String>,
     pub(crate) key: usize,
+    pub(crate) lock: Option<Statement>,
+    pub(crate) references: Vec<Statement>,
     pub(crate) twin: Option<Statement>,
     pub(crate) before: Option<Statement>,
     pub(crate) write: Statement,
@@ -47,6 +49,7 @@ pub struct Change {
 pub struct Statement {
     pub(crate) sql: String,
     pub(crate) params: Vec<Value>,
+    pub(crate) open: usize,
 }
 
 impl Change {
@@ -64,6 +67,16 @@ impl Change {
     /// How many fields tell its rows apart.
     pub fn key(&self) -> usize {
         self.key
+    }
+    /// Where an engine has more than one writer: what keeps others away until the end, from the row or from its natural key.
+    /// Where it holds a row and finds none, there is none to change.
+    pub fn lock(&self) -> Option<&Statement> {
+        self.lock.as_ref()
+    }
+    /// Rows that the new values name, each as this caller may read it. One that gives nothing is not there for it, whatever
+    /// the source's own constraint would say.
+    pub fn references(&self) -> &[Statement] {
+        &self.references
     }
     /// INSERT with a natural key: the row that has it, as its key and whether it is the one that is to be inserted. If it
     /// is, nothing is written; if it is not, the change is a conflict.
@@ -99,6 +112,10 @@ impl Statement {
     }
     pub fn params(&self) -> &[Value] {
         &self.params
+    }
+    /// How many of them, from the first, take the type of the column that they stand beside. The others have their own.
+    pub fn open(&self) -> usize {
+        self.open
     }
 }
 
@@ -159,6 +176,14 @@ impl Approved {
         let Caller { actor, role, claims, .. } = &self.caller;
         let whose = self.dialect.varies_by_caller().then(|| format!("{actor}\0{role}\0{claims:?}"));
         sha256_hex([self.source.as_str(), &self.sql, &params, &whose.unwrap_or_default()].join("\0").as_bytes())
+    }
+    /// All that runs and its values, in the order of running, for the record: a change whose guards differ is another one.
+    /// The key of a change's image is not known yet.
+    pub fn account(&self) -> (String, Vec<Value>) {
+        let Some(change) = &self.change else { return (self.sql.clone(), self.params.clone()) };
+        let all = || change.twin.iter().chain(&change.before).chain([&change.write, &change.image]);
+        let text = all().map(Statement::sql).collect::<Vec<_>>().join(";\n");
+        (text, all().flat_map(Statement::params).cloned().collect())
     }
     /// The statement with its values written into it, for people to read and run elsewhere. Engines
     /// never run it.

@@ -1,7 +1,7 @@
 //! Engines on other machines.
 //!
 //! They are not jailed: what keeps them in their place is that they are only ever given what policy has approved, over an
-//! address that configuration names, as a user who may do no more than read. Their rows are written by the same writers
+//! address that configuration names, as a user who may do no more than read (and write where the source is writable). Their rows are written by the same writers
 //! as those of the workers.
 //!
 //! A new kind of engine is a module beside [`crate::postgres`] and a variant of [`Remote`]: it makes [`Pieces`].
@@ -12,12 +12,14 @@ mod pieces;
 pub(crate) use encode::encode;
 pub(crate) use pieces::{Outbox, Pieces};
 
+use crate::change::Unanswered;
 use crate::flight::Flight;
 use crate::postgres::Postgres;
-use crate::protocol::Query;
+use crate::protocol::{Queried, Query};
 use crate::source::{Source, SourceKind};
+use bytes::Bytes;
 use domain::{Fault, SourceSchema};
-use policy::Approved;
+use policy::{Approved, Change};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -49,6 +51,15 @@ impl Remote {
         match self {
             Self::Postgres(postgres) => postgres.begin(approved, query).await,
             Self::Flight(flight) => flight.begin(approved, query).await,
+        }
+    }
+
+    /// Makes a change: the row afterwards, and how many were written.
+    pub async fn change(&self, approved: &Approved, change: &Change) -> Result<(Queried, Bytes, u64), Unanswered> {
+        match self {
+            Self::Postgres(postgres) => postgres.change(approved, change).await,
+            // Policy approves no change there.
+            Self::Flight(_) => Err(Fault::internal("engine.read_only").into()),
         }
     }
 

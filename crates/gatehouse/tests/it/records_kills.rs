@@ -1,23 +1,60 @@
 //! The same insert and the same update, a hundred times at once, with `kill -9` in between: one logical object, its last
 //! state whole, every write that was made in the audit chain.
 
+use crate::records::books::Books;
 use crate::records_support::{email, step, update};
 use crate::scan_support::audited;
 use crate::support::{server, verify};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use testkit::{Client, Server, tally};
+use testkit::{Client, Server, ServerBuilder, tally};
 
 const CALLERS: usize = 10;
 const EACH: usize = 10;
 /// The server is killed when so many have been answered.
 const KILLS: [usize; 2] = [25, 60];
 
+/// Emails that were to be one, and the status of the case that all updated.
+const EMAILS: &str = "SELECT count(*) FROM client_communications WHERE case_id = 'case_450' AND subject = 'Only once'";
+const STATUS: &str = "SELECT status FROM cases WHERE id = 'case_451'";
+
+/// Where the records are, and how a test looks at them past the server.
+struct Place<'p> {
+    engine: &'static str,
+    server: &'p dyn Fn() -> ServerBuilder,
+    /// The one value of a query.
+    look: &'p dyn Fn(&str) -> String,
+}
+
 #[test]
-fn a_hundred_identical_writes_are_one() {
+fn a_hundred_identical_writes_are_one_in_sqlite() {
     let data = tempfile::tempdir().unwrap();
-    let mut server = server().demo().data(data.path()).start();
+    let look = |sql: &str| {
+        let crm = rusqlite::Connection::open(data.path().join("datasets/crm/crm.sqlite")).unwrap();
+        crm.query_row(sql, [], |row| row.get::<_, rusqlite::types::Value>(0)).map(shown).unwrap()
+    };
+    let server = || server().demo().data(data.path());
+    a_hundred_are_one(data.path(), &Place { engine: "SQLite", server: &server, look: &look });
+}
+
+#[test]
+fn a_hundred_identical_writes_are_one_in_postgres() {
+    let (data, books) = (tempfile::tempdir().unwrap(), Books::new());
+    let server = || books.server().data(data.path());
+    a_hundred_are_one(data.path(), &Place { engine: "Postgres", server: &server, look: &|sql| books.sql(sql) });
+}
+
+fn shown(value: rusqlite::types::Value) -> String {
+    match value {
+        rusqlite::types::Value::Integer(number) => number.to_string(),
+        rusqlite::types::Value::Text(text) => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn a_hundred_are_one(data: &Path, place: &Place<'_>) {
+    let mut server = (place.server)().start();
     let token = server.token("bob", "agent");
     let (done, mut wrong) = (AtomicUsize::new(0), 0);
     let mut left = CALLERS * EACH;
@@ -26,26 +63,21 @@ fn a_hundred_identical_writes_are_one() {
         wrong += send(&client, left, &done, kill, &mut server);
         left = (CALLERS * EACH).saturating_sub(done.load(Ordering::Relaxed));
         if kill.is_some() {
-            server = crate::support::server().demo().data(data.path()).start();
+            server = (place.server)().start();
         }
     }
     let client = Client::new(&server.url).bearer(&token);
     let again = step(&client, &email("case_450", "Only once"));
     assert_eq!(again.status, 200, "{}", again.text());
     assert!(server.terminate().success());
-    let rows = rows_of(data.path());
-    assert_eq!(rows, (1, "ON_HOLD".to_owned()), "one logical object, and its last state");
-    assert_eq!(unrecorded(data.path()), 0, "changes that nobody looked for");
+    let emails: usize = (place.look)(EMAILS).parse().unwrap();
+    assert_eq!((emails, (place.look)(STATUS).as_str()), (1, "ON_HOLD"), "one logical object, and its last state");
+    assert_eq!(unrecorded(data), 0, "changes that nobody looked for");
     let report = verify(&server);
     assert!(report["flaw"].is_null(), "{report}");
     assert_eq!(wrong, 0, "answers that are neither an answer nor a lost one");
-    tally(
-        "house",
-        "identical writes at once, with kill -9 (SQLite)",
-        done.load(Ordering::Relaxed),
-        "duplicates",
-        rows.0 - 1,
-    );
+    let what = format!("identical writes at once, with kill -9 ({})", place.engine);
+    tally("house", &what, done.load(Ordering::Relaxed), "duplicates", emails - 1);
 }
 
 /// Sends writes until all are answered or the server is killed. How many were answered wrongly.
@@ -86,14 +118,6 @@ fn send(client: &Client, left: usize, done: &AtomicUsize, kill: Option<usize>, s
         }
     });
     wrong.load(Ordering::Relaxed)
-}
-
-fn rows_of(data: &Path) -> (usize, String) {
-    let crm = rusqlite::Connection::open(data.join("datasets/crm/crm.sqlite")).unwrap();
-    let sql = "SELECT count(*) FROM client_communications WHERE case_id = 'case_450' AND subject = 'Only once'";
-    let emails = crm.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
-    let status = crm.query_row("SELECT status FROM cases WHERE id = 'case_451'", [], |row| row.get(0)).unwrap();
-    (usize::try_from(emails).unwrap(), status)
 }
 
 /// Changes that were begun, and neither are on record nor were looked for at a start.

@@ -1,5 +1,6 @@
 //! What the tests of Records share.
 
+use crate::records::books::Books;
 use crate::support::server;
 use serde_json::{Value, json};
 use std::sync::OnceLock;
@@ -14,6 +15,24 @@ pub fn firm() -> &'static Server {
 pub fn agent() -> &'static Client {
     static CLIENT: OnceLock<Client> = OnceLock::new();
     CLIENT.get_or_init(|| firm().client("bob", "agent"))
+}
+
+/// A firm, and an agent of it.
+pub struct Firm {
+    pub engine: &'static str,
+    pub server: &'static Server,
+    pub agent: Client,
+}
+
+/// The same records in each engine that Records writes to.
+pub fn firms() -> &'static [Firm; 2] {
+    static FIRMS: OnceLock<[Firm; 2]> = OnceLock::new();
+    FIRMS.get_or_init(|| {
+        let of = |engine, server: &'static Server| Firm { engine, server, agent: server.client("bob", "agent") };
+        static BOOKS: OnceLock<Server> = OnceLock::new();
+        let books = BOOKS.get_or_init(|| Books::new().server().start());
+        [of("SQLite", firm()), of("Postgres", books)]
+    })
 }
 
 /// Sends one step.

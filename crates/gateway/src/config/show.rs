@@ -27,10 +27,11 @@ impl Shown {
     }
 
     pub(super) fn source(source: &SourceConfig, origin: &Origin) -> Self {
-        let kind = match source.source.kind {
+        let kind = match &source.source.kind {
             SourceKind::Sqlite(_) => "sqlite",
             SourceKind::SqliteWritable(_) => "sqlite, writable",
             SourceKind::Files(_) => "files",
+            SourceKind::Postgres(settings) if settings.writable => "postgres, writable",
             SourceKind::Postgres(_) => "postgres",
             SourceKind::Flight(_) => "flight",
             SourceKind::Joined { .. } => "joined",

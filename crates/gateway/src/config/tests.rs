@@ -156,6 +156,7 @@ fn without_anything_the_defaults_hold() {
     limits.seconds                      30
     limits.requests_per_second          50
     limits.burst                        100
+    limits.roles                        (not set)
     limits.question_chars               10000
     engines.concurrency                 4
     engines.warm_workers                8
@@ -241,6 +242,7 @@ fn every_value_of_a_file_arrives() {
         [limits]
         requests_per_second = 5
         burst = 6
+        roles = ["agent=20/40", "lead = 1 / 2"]
         [sandbox]
         user = "worker"
         memory_mb = 1024
@@ -254,6 +256,9 @@ fn every_value_of_a_file_arrives() {
     assert_eq!(config.tls, Some(Tls { cert: config.data.join("tls/cert.pem"), key: "/etc/key.pem".into() }));
     assert_eq!(config.log.format, LogFormat::Json);
     assert_eq!((config.requests.per_second.get(), config.requests.burst.get()), (5, 6));
+    let roles =
+        config.role_requests.iter().map(|(role, rate)| (role.as_str(), rate.per_second.get(), rate.burst.get()));
+    assert_eq!(roles.collect::<Vec<_>>(), [("agent", 20, 40), ("lead", 1, 2)]);
     assert_eq!(config.sandbox_user.as_deref(), Some("worker"));
     let jail = config.engines.jail;
     assert_eq!((jail.memory_bytes, jail.address_space_bytes), (1 << 30, 3 << 29));
@@ -319,6 +324,14 @@ fn everything_wrong_is_said_at_once() {
     file gatehouse.toml: `sandbox.cpus`: `0` is not a number from 0.05 to 1024
     environment RUNNER_IMAGE: `sandbox.image`: `--privileged` is not the name of an image, such as `gatehouse-runner:1`
     "#);
+}
+
+#[test]
+fn rates_of_roles_that_are_wrong() {
+    for given in ["agent", "agent=5", "=5/10", "agent=0/10", "agent=5/0", "agent=5/x", "agent=5/10,agent=6/12"] {
+        let said = bad("", &[("GATEHOUSE_LIMITS_ROLES", given)]);
+        assert!(said.contains("`limits.roles`: `"), "{given}: {said}");
+    }
 }
 
 #[test]

@@ -6,10 +6,8 @@ use policy::{Contract, Policy, ResourceContract, ResourceField, ResourceJoin};
 
 /// Every resource that the caller may touch, under the role that each contract gives it.
 pub fn surface(policy: &Policy, caller: &Caller) -> Surface {
-    let seen = |contract: &Contract| {
-        let role = contract.role_of(&caller.actor, &caller.role);
-        policy.role_contract(&contract.resource, role).map(|seen| resource(contract, &seen))
-    };
+    let seen =
+        |contract: &Contract| policy.caller_contract(caller, &contract.resource).map(|seen| resource(contract, &seen));
     Surface { role: caller.role.clone(), resources: policy.contracts().filter_map(seen).collect() }
 }
 
@@ -21,8 +19,8 @@ fn resource(contract: &Contract, seen: &ResourceContract) -> Resource {
         describe: contract.describe.clone(),
         synonyms: contract.synonyms.clone(),
         ops: seen.ops_allowed.clone(),
-        key: contract.key.clone(),
-        natural_key: contract.natural_key.clone(),
+        key: known(seen, &contract.key),
+        natural_key: known(seen, &contract.natural_key),
         fields: seen.fields.iter().filter_map(|f| field(contract, f)).collect(),
         filters: seen.filters_allowed.clone(),
         order: seen.order_allowed.clone(),
@@ -34,6 +32,12 @@ fn resource(contract: &Contract, seen: &ResourceContract) -> Resource {
         },
         joins: seen.joins_allowed.iter().map(join).collect(),
     }
+}
+
+/// Fields that belong together: where one of them is hidden, none is told.
+fn known(seen: &ResourceContract, names: &[String]) -> Vec<String> {
+    let all = names.iter().all(|name| seen.shows(name));
+    if all { names.to_vec() } else { Vec::new() }
 }
 
 fn field(contract: &Contract, seen: &ResourceField) -> Option<Field> {

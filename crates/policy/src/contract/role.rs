@@ -48,7 +48,19 @@ pub struct ResourceOn {
     pub right_field: String,
 }
 
+impl ResourceJoin {
+    /// Whether its target, as somebody sees it, can be read and shows the fields that it is joined by.
+    pub fn leads_to(&self, target: &ResourceContract) -> bool {
+        target.ops_allowed.contains(&Op::Read) && self.on.iter().all(|on| target.shows(&on.right_field))
+    }
+}
+
 impl ResourceContract {
+    /// Whether a field is among those that may be known.
+    pub fn shows(&self, name: &str) -> bool {
+        self.fields.iter().any(|field| field.name.eq_ignore_ascii_case(name))
+    }
+
     /// `None` where the role has no access; hidden fields are left out everywhere.
     pub fn of(contract: &Contract, role: &str) -> Option<Self> {
         let rules = effective(contract, role)?;

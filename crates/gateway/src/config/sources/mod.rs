@@ -108,7 +108,11 @@ pub const KEYS: &[Key] = &[
     key("name", &[], "Its name for people. Default: the name of its section."),
     key("description", &[], "What it holds, in a sentence."),
     key("prompts", &[], "Questions to suggest, a list."),
-    key("writable", &["sqlite"], "`true` lets Records insert and update where contracts allow it. Default: `false`."),
+    key(
+        "writable",
+        &["sqlite", "postgres"],
+        "`true` lets Records insert and update where contracts allow it. Default: `false`.",
+    ),
 ];
 
 /// All sources of the file that can be made out; what is wrong with the others is in `problems`.

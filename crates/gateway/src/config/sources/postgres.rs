@@ -17,6 +17,7 @@ impl Section<'_> {
         let schemas = self.read(table, "schemas", names).unwrap_or_else(|| vec!["public".to_owned()]);
         let connections = self.read(table, "connections", |given| given.number(1..=100)).unwrap_or(CONNECTIONS);
         let roles = self.roles(table);
+        let writable = self.read(table, "writable", Given::switch).unwrap_or(false);
         let url = url?;
         let hosts = match Dsn::hosts(&url) {
             Some(hosts) => hosts,
@@ -35,7 +36,7 @@ impl Section<'_> {
             self.problem("ca", "is of no use with `sslmode = \"disable\"`".to_owned());
         }
         let tls = verified.then_some(Tls { ca });
-        Some(PostgresSource { url: Dsn::new(url), tls, schemas, roles, connections })
+        Some(PostgresSource { url: Dsn::new(url), tls, schemas, roles, connections, writable })
     }
 
     fn roles(&mut self, table: &Table) -> BTreeMap<String, String> {

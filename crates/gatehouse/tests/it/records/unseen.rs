@@ -1,0 +1,94 @@
+//! Changes whose end nobody saw: they are found, or told to be unknown and settled later.
+
+use super::books::Books;
+use super::wire::Wire;
+use crate::records_support::{email, error, step, update};
+use crate::scan_support::audited;
+use crate::support::{server, verify};
+use serde_json::json;
+use std::time::{Duration, Instant};
+use testkit::{Postgres, Server};
+
+/// A database that says no at COMMIT by ending the connection, where a subject says so.
+const DOOM: &str = "
+    CREATE FUNCTION doom() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+    BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$;
+    CREATE CONSTRAINT TRIGGER doomed AFTER INSERT ON client_communications DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW WHEN (NEW.subject = 'Doomed') EXECUTE FUNCTION doom();";
+const SENT: &str = "SELECT count(*) FROM client_communications WHERE case_id = 'case_460'";
+
+fn wired() -> (Books, Wire, Server) {
+    let books = Books::new();
+    let port = Postgres::shared().port();
+    let wire = Wire::to(port);
+    let server = books.server_at(&wire.of(&books.url(), port), "writable = true").start();
+    (books, wire, server)
+}
+
+fn under_way(server: &Server) -> i64 {
+    let ledger = rusqlite::Connection::open(server.data().join("ledger.sqlite")).unwrap();
+    ledger.query_row("SELECT count(*) FROM changes_under_way", [], |row| row.get(0)).unwrap()
+}
+
+/// The answer to a COMMIT is lost: the database knows whether the transaction was committed, and is asked.
+#[test]
+fn a_lost_answer_is_asked_for() {
+    let (books, wire, server) = wired();
+    let agent = server.client("bob", "agent");
+    wire.lose_next();
+    let made = step(&agent, &email("case_460", "Answer lost"));
+    assert_eq!((made.status, &made.json()["count"]), (200, &json!(1)), "{}", made.text());
+    wire.lose_next();
+    let updated = step(&agent, &update("case_460", &json!({ "status": "CLOSED" })));
+    assert_eq!(updated.json()["data"][0]["status"], "CLOSED", "{}", updated.text());
+
+    books.sql(DOOM);
+    let doomed = step(&agent, &email("case_460", "Doomed"));
+    assert_eq!(error(&doomed), (503, "UNAVAILABLE".into(), "source.lost".into()), "{}", doomed.text());
+    assert!(doomed.text().contains("not made"), "{}", doomed.text());
+    assert_eq!((books.sql(SENT).as_str(), under_way(&server)), ("1", 0));
+}
+
+/// It is lost and the database with it: the caller is told that nobody knows, and the audit says later what became of it.
+#[test]
+fn what_cannot_be_found_out_is_told_and_settled_later() {
+    let (books, wire, server) = wired();
+    let agent = server.client("bob", "agent");
+    assert_eq!(step(&agent, &email("case_461", "First")).status, 200, "its tables are known by then");
+    wire.break_at_next();
+    let told = step(&agent, &email("case_460", "Who knows"));
+    assert_eq!(error(&told).2, "change.unknown_outcome", "{}", told.text());
+    assert!(told.status >= 500 && told.text().contains("READ the row"), "{}", told.text());
+    assert_eq!((books.sql(SENT).as_str(), under_way(&server)), ("1", 1), "it was made, and its note stays");
+
+    wire.mend();
+    let patience = Instant::now() + Duration::from_secs(60);
+    while under_way(&server) > 0 {
+        assert!(Instant::now() < patience, "nobody looked for the change");
+        assert_eq!(server.stranger().get("/healthz").status, 200);
+    }
+    assert_eq!(audited(&server, "change.reconciled"), [json!({ "found": "made" })]);
+    let again = step(&agent, &email("case_460", "Who knows"));
+    assert_eq!((again.status, books.sql(SENT).as_str()), (200, "1"), "{}", again.text());
+    assert!(verify(&server)["flaw"].is_null());
+}
+
+/// A change of SQLite that takes too long is ended, undone and told so.
+#[test]
+fn a_change_that_took_too_long_is_looked_for() {
+    let data = tempfile::tempdir().unwrap();
+    assert!(server().demo().data(data.path()).start().terminate().success());
+    let crm = rusqlite::Connection::open(data.path().join("datasets/crm/crm.sqlite")).unwrap();
+    crm.execute_batch(
+        "CREATE TRIGGER slow AFTER UPDATE ON cases WHEN NEW.title = 'For ever' BEGIN
+         SELECT max(n) FROM (WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c); END",
+    )
+    .unwrap();
+    let server = server().demo().data(data.path()).env("RUN_TIMEOUT_SECONDS", "2").start();
+    let agent = server.client("bob", "agent");
+    let late = step(&agent, &update("case_462", &json!({ "title": "For ever" })));
+    assert_eq!(error(&late), (504, "TIMEOUT".into(), "engine.timeout".into()), "{}", late.text());
+    assert!(late.text().contains("not made"), "{}", late.text());
+    let next = step(&agent, &update("case_462", &json!({ "title": "In time" })));
+    assert_eq!((next.status, under_way(&server)), (200, 0), "{}", next.text());
+}
