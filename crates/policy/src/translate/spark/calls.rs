@@ -4,10 +4,11 @@ use super::super::functions::{self, Called};
 use super::super::no_translation;
 use super::super::notation::escaped;
 use super::Words;
+use super::types::cast;
 use crate::sql::refuse::Walk;
 use sqlparser::ast::{
-    DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName, ObjectNamePart,
-    Value, ValueWithSpan,
+    DataType, DateTimeField, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
+    ObjectName, ObjectNamePart, Value, ValueWithSpan,
 };
 
 /// How many beginnings of an hour lie between two moments.
@@ -31,10 +32,11 @@ impl Words<'_> {
         match functions::spark(&name, args.len()).ok_or_else(|| no_translation(&name))? {
             Called::Named(theirs) => {
                 function.name = ObjectName(vec![ObjectNamePart::Identifier(Ident::new(theirs))]);
-                // Of decimals it would give decimals; elsewhere it gives floating point.
-                let real = matches!(theirs, "avg" | "median");
-                let text = self.in_spark(&function.to_string())?;
-                Ok(Some(if real { format!("CAST({text} AS DOUBLE)") } else { text }))
+                // Of decimals it would give decimals, cut off; elsewhere it gives floating point.
+                if matches!(theirs, "avg" | "median") {
+                    reckoned_in_floats(&mut function.args);
+                }
+                self.in_spark(&function.to_string()).map(Some)
             }
             Called::Template(template) if plain && !distinct => {
                 let written = args.iter().map(|arg| self.in_spark(&arg.to_string())).collect::<Walk<Vec<_>>>()?;
@@ -97,6 +99,16 @@ fn arguments(args: &FunctionArguments) -> Walk<(Vec<&Expr>, bool)> {
             let exprs =
                 list.args.iter().map(|arg| crate::sql::argument(arg).ok_or_else(|| no_translation(&arg.to_string())));
             Ok((exprs.collect::<Walk<_>>()?, list.duplicate_treatment.is_some()))
+        }
+    }
+}
+
+fn reckoned_in_floats(args: &mut FunctionArguments) {
+    let FunctionArguments::List(list) = args else { return };
+    for arg in &mut list.args {
+        if let FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) = arg {
+            let inner = std::mem::replace(expr, Expr::Value(Value::Null.into()));
+            *expr = cast(inner, DataType::Double(ExactNumberInfo::None));
         }
     }
 }

@@ -3,6 +3,7 @@
 mod calls;
 mod forms;
 mod numbers;
+mod order;
 mod times;
 mod types;
 
@@ -140,6 +141,11 @@ impl VisitorMut for Words<'_> {
 
     fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<Self::Break> {
         flow(plain_select(select))
+    }
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Self::Break> {
+        order::within(query);
+        ControlFlow::Continue(())
     }
 
     fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<Self::Break> {

@@ -1,11 +1,10 @@
 //! Spans of time.
 
 use super::super::no_translation;
-use super::types::unit_of;
+use super::types::{cast, unit_of};
 use crate::sql::refuse::Walk;
 use sqlparser::ast::{
-    BinaryOperator, CastKind, DataType, DateTimeField, Expr, Interval, TimezoneInfo, UnaryOperator, Value,
-    ValueWithSpan,
+    BinaryOperator, DataType, DateTimeField, Expr, Interval, TimezoneInfo, UnaryOperator, Value, ValueWithSpan,
 };
 
 /// A constant one: Sail does not know intervals of anything else.
@@ -26,12 +25,7 @@ pub fn with_hours(expr: &mut Expr) {
         _ => return,
     };
     let inner = std::mem::replace(moment.as_mut(), Expr::Value(Value::Null.into()));
-    **moment = Expr::Cast {
-        kind: CastKind::Cast,
-        expr: Box::new(inner),
-        data_type: DataType::Timestamp(None, TimezoneInfo::None),
-        format: None,
-    };
+    **moment = cast(inner, DataType::Timestamp(None, TimezoneInfo::None));
 }
 
 /// A span that is not of whole days.

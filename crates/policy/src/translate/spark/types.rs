@@ -2,7 +2,7 @@
 
 use super::super::no_translation;
 use crate::sql::refuse::Walk;
-use sqlparser::ast::{DataType, DateTimeField, ExactNumberInfo, Ident, ObjectName, ObjectNamePart};
+use sqlparser::ast::{CastKind, DataType, DateTimeField, ExactNumberInfo, Expr, Ident, ObjectName, ObjectNamePart};
 
 pub fn unit_of(unit: &DateTimeField) -> Walk<&'static str> {
     Ok(match unit.to_string().trim_matches(['\'', '"']).to_ascii_lowercase().trim_end_matches('s') {
@@ -44,4 +44,8 @@ pub fn type_of(from: &DataType) -> Walk<DataType> {
         T::Blob(_) | T::Bytea => custom("BINARY"),
         other => return Err(no_translation(&other.to_string())),
     })
+}
+
+pub fn cast(expr: Expr, data_type: DataType) -> Expr {
+    Expr::Cast { kind: CastKind::Cast, expr: Box::new(expr), data_type, format: None }
 }
