@@ -1,21 +1,42 @@
 //! Making a change, and finding out what became of those whose end nobody saw.
 //!
 //! A change is noted before it is made. Where its answer is lost, its source is asked at once; where that tells nothing, the
-//! caller is told so, the note stays, and servers go on looking. What a killed server had begun is looked for as well.
+//! caller is told so, the note stays, and servers go on looking. What a killed server had begun is looked for as well. What
+//! was seen, and could not be recorded because the ledger was away, is recorded when it is back.
 
 use crate::House;
 use crate::active::Watch;
-use crate::path::{fail, is_ours, log, milliseconds};
+use crate::path::{Reply, fail, is_ours, log, milliseconds};
 use crate::turns::Turn;
 use domain::{Ask, Caller, Changed, Fault, Kind, Proposal, Purpose, Rows, Run, RunId, SessionId, Status, Wish};
 use engines::{Unanswered, Written};
-use ledger::{AuditEvent, Begun};
+use ledger::{AuditEvent, Begun, LedgerError};
 use policy::{Approved, Trace};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How often changes are looked for whose end nobody knows.
 const LOOK: Duration = Duration::from_secs(10);
+
+/// Records that are owed beyond this are forgotten: the next start finds their notes.
+const MOST_OWED: usize = 1_000;
+
+/// Runs of changes that the ledger did not take.
+#[derive(Default)]
+pub(crate) struct Owed(Mutex<Vec<Run>>);
+
+impl Owed {
+    fn add(&self, run: Run) {
+        let mut owed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if owed.len() < MOST_OWED {
+            owed.push(run);
+        }
+    }
+
+    fn take(&self) -> Vec<Run> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
 
 /// What a source says of a change that nobody saw the end of.
 #[derive(Debug)]
@@ -73,6 +94,31 @@ impl House {
                 let found = self.look_for(caller.clone(), run).await;
                 tracing::warn!(run_id = %run.run_id, code = fault.code, found = found.as_str(), "the end of a change was not seen");
                 conclude(found, fault).map(|changed| (changed, None))
+            }
+        }
+    }
+
+    /// A change that has ended, and is not on record: it will be. What its caller is told.
+    pub(crate) fn owe(&self, reply: Reply, fault: Fault) -> Fault {
+        let made = reply.affected.is_some();
+        self.owed.add(reply.run);
+        if !made {
+            return fault;
+        }
+        Fault::new(fault.kind, "change.unrecorded", "the change was made, and cannot be recorded at the moment")
+            .hint("do not send it again: READ the row")
+    }
+
+    /// Records what could not be recorded when it was due.
+    pub(crate) async fn pay_owed(&self) {
+        for run in self.owed.take() {
+            match self.ledger.record(&run).await {
+                // It had taken it, and could not say so.
+                Ok(()) | Err(LedgerError::AlreadyRecorded(_)) => {}
+                Err(error) => {
+                    tracing::error!(%error, run_id = %run.run_id, "a change cannot be recorded yet");
+                    self.owed.add(run);
+                }
             }
         }
     }
@@ -179,6 +225,7 @@ pub async fn keep_reconciling(house: Arc<House>) {
     let mut look = tokio::time::interval(LOOK);
     look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     while house.shutdown.run_until_cancelled(look.tick()).await.is_some() {
+        house.pay_owed().await;
         if let Err(fault) = house.reconcile_changes().await {
             tracing::error!(reason = fault.message, "changes whose end nobody knows cannot be looked for");
         }

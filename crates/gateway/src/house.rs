@@ -2,6 +2,7 @@
 
 use crate::active::Active;
 use crate::audit_lines::AuditLines;
+use crate::changes::Owed;
 use crate::config::Config;
 use crate::contracts::Contracts;
 use crate::datasets::{Dataset, Datasets};
@@ -53,6 +54,8 @@ pub struct House {
     pub results: Results,
     /// Requests on their way, by run.
     pub active: Active,
+    /// Changes that have ended and could not be recorded yet.
+    pub(crate) owed: Owed,
     /// Every request runs in a task of its own that shutdown waits for.
     pub tasks: TaskTracker,
     pub shutdown: CancellationToken,
@@ -110,6 +113,7 @@ impl House {
             shelf: Shelf::default(),
             results: Results::new(config.scan.result_cache_bytes),
             active: Active::default(),
+            owed: Owed::default(),
             tasks: TaskTracker::new(),
             shutdown: CancellationToken::new(),
             port: OnceLock::new(),

@@ -123,7 +123,9 @@ impl House {
         if let Some(why) = why {
             reply.run.assistant_message = format!("{} {why}", reply.run.assistant_message);
         }
-        self.record(&reply.run).await?;
+        if let Err(fault) = self.record(&reply.run).await {
+            return Err(if watch.has_begun() { self.owe(reply, fault) } else { fault });
+        }
         drop(turn);
         Ok(reply)
     }

@@ -39,6 +39,7 @@ pub async fn keep_beating(house: Arc<House>) {
 /// At a stop, after everything has ended.
 pub async fn leave(house: &House) {
     house.ledger.pay_owed().await;
+    house.pay_owed().await;
     if let Err(error) = house.ledger.leave().await {
         tracing::error!(%error, "other servers cannot be told of the stop");
     }

@@ -16,6 +16,7 @@ mod scan_support;
 mod support;
 
 mod admin;
+mod canaries;
 mod chat;
 mod claude_code;
 mod cli;

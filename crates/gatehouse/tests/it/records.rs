@@ -2,6 +2,7 @@
 
 pub mod books;
 mod jwt;
+mod races;
 mod tenants;
 mod unseen;
 mod wire;

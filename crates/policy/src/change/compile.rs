@@ -164,7 +164,7 @@ fn by_key(rules: &Rules<'_>, fields: &str, deleted: bool, limits: &Limits) -> Re
     }
     let sql = format!("SELECT {fields} FROM {} WHERE {}", quote(&rules.contract.resource), tests.join(" AND "));
     let reader = Reader { deleted, ..rules.reader };
-    let (sql, mut used) = statement(reader, &sql, Origin::Plan, draft.params, limits)?;
+    let (sql, mut used) = statement(reader, &sql, Origin::Key, draft.params, limits)?;
     let params = std::mem::take(&mut used.params);
     Ok((Statement { sql, params, open: key(rules)?.len() }, used))
 }

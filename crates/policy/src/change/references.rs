@@ -58,6 +58,6 @@ fn row(
     // A row that is marked as deleted is not there.
     let reader = Reader { deleted: false, ..reader };
     let Statement { sql, params, .. } = draft.finish(sql);
-    let (sql, mut used) = statement(reader, &sql, Origin::Plan, params, limits)?;
+    let (sql, mut used) = statement(reader, &sql, Origin::Key, params, limits)?;
     Ok(Statement { sql, params: std::mem::take(&mut used.params), open })
 }

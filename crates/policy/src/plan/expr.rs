@@ -84,6 +84,8 @@ impl Compiler<'_> {
             AggregateFn::Avg | AggregateFn::Median if kind.is_numeric() => {
                 let sql = match self.dialect() {
                     Dialect::Postgres => postgres::average(*function, &sql),
+                    // Of decimals, DuckDB rounds the mean of the middle two to their scale.
+                    Dialect::DuckDb if *function == AggregateFn::Median => format!("median(CAST({sql} AS DOUBLE))"),
                     Dialect::DuckDb | Dialect::Spark | Dialect::Sqlite => format!("{word}({sql})"),
                 };
                 typed(sql, FieldType::Number)

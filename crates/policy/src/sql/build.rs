@@ -34,8 +34,8 @@ pub fn limit(n: u64) -> LimitClause {
 ///
 /// SQLite would merge this into the query around it and may then evaluate the caller's conditions
 /// on rows before it filters them, so that an error could tell of a hidden row. `LIMIT -1` (all
-/// rows) keeps it from that; in Postgres `OFFSET 0` does.
-pub fn readable_rows(dialect: Dialect, readable: &Readable<'_>, rows: Vec<Expr>) -> Walk<Query> {
+/// rows) keeps it from that; in Postgres `OFFSET 0` does. Without such a fence an index can find a row.
+pub fn readable_rows(dialect: Dialect, readable: &Readable<'_>, rows: Vec<Expr>, fenced: bool) -> Walk<Query> {
     if readable.fields.is_empty() {
         let message = format!("`{}` has no columns that you may read", readable.name);
         return Err(Fault::new(Kind::Forbidden, "policy.no_columns", message));
@@ -57,13 +57,11 @@ pub fn readable_rows(dialect: Dialect, readable: &Readable<'_>, rows: Vec<Expr>)
         op: sqlparser::ast::BinaryOperator::And,
         right: Box::new(right),
     });
-    let filtered = selection.is_some();
-    let mut fenced =
+    let fence = selection.as_ref().and_then(|_| fence(dialect)).filter(|_| fenced);
+    let mut shown =
         query(SetExpr::Select(Box::new(select(projection, physical(dialect, &readable.table.name), selection))));
-    if filtered {
-        fenced.limit_clause = fence(dialect);
-    }
-    Ok(fenced)
+    shown.limit_clause = fence;
+    Ok(shown)
 }
 
 /// All rows, said in a way that the engine does not look behind.

@@ -154,3 +154,28 @@ fn keys_that_are_hidden_are_not_named() {
 fn expected(hidden: &str, code: &str) -> Kind {
     if hidden == "id" && code == "change.natural_key" { Kind::Invalid } else { Kind::Forbidden }
 }
+
+/// What a change would have left behind is looked for in the form in which it would be kept.
+#[test]
+fn a_trace_compares_what_would_be_kept() {
+    let trace = |json: &str| {
+        let plan = policy::parse_change(json).unwrap();
+        policy().trace(&agent(), &source(Dialect::Sqlite), plan.step().unwrap())
+    };
+    let insert = trace(
+        r#"{"steps":[{"op":"INSERT","resource":"cases","values":
+            {"case_no":"C-1","created_at":"2024-05-01T12:00:00+02:00","payload":{"b":1,"a":2},"priority":null}}]}"#,
+    )
+    .unwrap();
+    let tests = serde_json::to_string(&insert.plan.filter).unwrap();
+    assert!(insert.telling && tests.contains("2024-05-01T10:00:00.000Z"), "{tests}");
+    assert!(!tests.contains("payload"), "JSON is written in many ways: {tests}");
+    let update = trace(
+        r#"{"steps":[{"op":"UPDATE","resource":"cases","limit":1,"update":{"status":"CLOSED"},"where":[
+            {"field":"id","op":"=","value":"6F9619FF-8B86-D011-B42D-00C04FC964FF"},
+            {"field":"created_at","op":"=","value":"2024-05-01"}]}]}"#,
+    )
+    .unwrap();
+    insta::assert_snapshot!(serde_json::to_string(&update.plan.filter).unwrap(), @r#"{"and":[{"test":{"left":{"field":"id"},"op":"=","right":{"value":"6f9619ff-8b86-d011-b42d-00c04fc964ff"}}},{"not":{"test":{"left":{"field":"created_at"},"op":"=","right":{"value":"2024-05-01T00:00:00.000Z"}}}},{"test":{"left":{"field":"status"},"op":"=","right":{"value":"CLOSED"}}}]}"#);
+    assert!(trace(r#"{"steps":[{"op":"READ","resource":"cases","select":["id"],"limit":1}]}"#).is_none());
+}

@@ -17,6 +17,12 @@ const CONTRACTS: [(&str, &str); 3] = [
     ("contracts/document_analysis.yaml", include_str!("../../../../../demo/contracts/document_analysis.yaml")),
 ];
 
+/// A transaction that is over when this is dropped.
+pub struct Held {
+    _client: tokio_postgres::Client,
+    _runtime: tokio::runtime::Runtime,
+}
+
 /// A database with the firm's records in it.
 pub struct Books {
     database: String,
@@ -36,6 +42,26 @@ impl Books {
 
     pub fn url(&self) -> String {
         Postgres::shared().url_as("crm_gatehouse", "g", &self.database)
+    }
+
+    /// Holds what a statement locks until it is let go.
+    pub fn hold(&self, sql: &str) -> Held {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let url = Postgres::shared().url(&self.database);
+        let client = runtime.block_on(async {
+            let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
+            tokio::spawn(connection);
+            client.batch_execute(&format!("BEGIN; {sql}")).await.unwrap();
+            client
+        });
+        Held { _client: client, _runtime: runtime }
+    }
+
+    /// Whether somebody waits for a lock.
+    pub fn is_waited_for(&self) -> bool {
+        let waiting =
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+        self.sql(waiting) != "0"
     }
 
     /// A server that writes to them.

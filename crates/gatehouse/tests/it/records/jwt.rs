@@ -3,9 +3,12 @@
 use crate::records_support::{step, update};
 use crate::support::server;
 use serde_json::{Value, json};
-use std::io::Write;
-use std::path::Path;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use testkit::{Client, Server};
 
 const SECRET: &str = "a-secret-that-is-long-enough-for-hs256";
@@ -59,18 +62,50 @@ fn write(server: &Server, token: &str) -> u16 {
     step(&Client::new(&server.url).bearer(token), &update("case_470", &json!({ "priority": "LOW" }))).status
 }
 
-#[test]
-fn a_jwt_is_taken_for_what_its_key_has_signed() {
-    let dir = tempfile::tempdir().unwrap();
-    let key = dir.path().join("key.pem");
+/// An RSA key: its file, and the set of keys that names it.
+fn key(dir: &Path) -> (PathBuf, Vec<u8>, String) {
+    let key = dir.join("key.pem");
     let made = Command::new("openssl").args(["genrsa", "-out"]).arg(&key).arg("2048").output().unwrap();
     assert!(made.status.success());
-    let public = through(&["rsa", "-in", key.to_str().unwrap(), "-pubout"], b"");
     let modulus = through(&["rsa", "-in", key.to_str().unwrap(), "-noout", "-modulus"], b"");
     let modulus = String::from_utf8(modulus).unwrap().trim().trim_start_matches("Modulus=").to_owned();
     let modulus: Vec<u8> =
         (0..modulus.len()).step_by(2).map(|at| u8::from_str_radix(&modulus[at..at + 2], 16).unwrap()).collect();
     let jwks = json!({ "keys": [{ "kty": "RSA", "kid": "k", "n": b64(&modulus), "e": "AQAB" }] }).to_string();
+    (key, modulus, jwks)
+}
+
+/// The keys may be somewhere else: they are fetched once, however many callers have tokens by them.
+#[test]
+fn keys_come_from_an_address() {
+    let dir = tempfile::tempdir().unwrap();
+    let (key, _, jwks) = key(dir.path());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/keys", listener.local_addr().unwrap());
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = asked.clone();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            counted.fetch_add(1, Ordering::SeqCst);
+            let _ = stream.read(&mut [0; 4096]);
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", jwks.len());
+            let _ = stream.write_all(format!("{head}{jwks}").as_bytes());
+        }
+    });
+    let server = server().demo().env("GATEHOUSE_AUTH_JWKS", &address).start();
+    let token = rs256(&key, &claims("agent"));
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let sent: Vec<_> = (0..8).map(|_| scope.spawn(|| write(&server, &token))).collect();
+        sent.into_iter().map(|status| status.join().unwrap()).collect()
+    });
+    assert_eq!((statuses, asked.load(Ordering::SeqCst)), (vec![200; 8], 1));
+}
+
+#[test]
+fn a_jwt_is_taken_for_what_its_key_has_signed() {
+    let dir = tempfile::tempdir().unwrap();
+    let (key, modulus, jwks) = key(dir.path());
+    let public = through(&["rsa", "-in", key.to_str().unwrap(), "-pubout"], b"");
     let server = server()
         .demo()
         .file("jwks.json", &jwks)

@@ -73,6 +73,34 @@ fn what_cannot_be_found_out_is_told_and_settled_later() {
     assert!(verify(&server)["flaw"].is_null());
 }
 
+/// A change is made, and the ledger is away: its caller is told, and it is recorded when the ledger is back.
+#[test]
+fn what_the_ledger_could_not_take_is_recorded_later() {
+    let (books, mut ledger) = (Books::new(), Postgres::start());
+    let database = ledger.database();
+    let server = books.server().env("GATEHOUSE_LEDGER_URL", &ledger.url(&database));
+    let server = server.env("GATEHOUSE_LEDGER_WAIT_SECONDS", "5").start();
+    let agent = server.client("bob", "agent");
+    let held = books.hold("SELECT 1 FROM cases WHERE id = 'case_463' FOR UPDATE");
+    let told = std::thread::scope(|scope| {
+        let sent = scope.spawn(|| step(&agent, &update("case_463", &json!({ "status": "CLOSED" }))));
+        while !books.is_waited_for() {}
+        ledger.crash();
+        drop(held);
+        sent.join().unwrap()
+    });
+    assert_eq!(error(&told), (503, "UNAVAILABLE".into(), "change.unrecorded".into()), "{}", told.text());
+    assert_eq!(books.sql("SELECT status FROM cases WHERE id = 'case_463'"), "CLOSED");
+    ledger.restart();
+    let patience = Instant::now() + Duration::from_secs(60);
+    while ledger.sql(&database, "SELECT count(*) FROM changes_under_way") != "0" {
+        assert!(Instant::now() < patience, "nobody recorded the change");
+    }
+    let kept = "SELECT status FROM run_capsules WHERE query_mode = 'change' ORDER BY created_at DESC LIMIT 1";
+    assert_eq!(ledger.sql(&database, kept), "succeeded");
+    assert!(verify(&server)["flaw"].is_null());
+}
+
 /// A change of SQLite that takes too long is ended, undone and told so.
 #[test]
 fn a_change_that_took_too_long_is_looked_for() {

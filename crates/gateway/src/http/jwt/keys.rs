@@ -271,6 +271,8 @@ impl Known {
 }
 
 async fn fetch(url: &str) -> Result<Vec<Key>, String> {
+    // Whoever comes first installs it for the process; it is the same everywhere.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build();
     let mut response = client.map_err(|e| e.to_string())?.get(url).send().await.map_err(|e| e.to_string())?;
     if !response.status().is_success() {

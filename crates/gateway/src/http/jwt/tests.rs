@@ -243,6 +243,7 @@ async fn a_slow_server_of_keys_keeps_nobody_waiting() {
         while let Ok((mut stream, _)) = listener.accept().await {
             // The first is answered; the others never.
             if counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 0 {
+                tokio::io::AsyncReadExt::read(&mut stream, &mut [0; 4096]).await.unwrap();
                 let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", set.len());
                 tokio::io::AsyncWriteExt::write_all(&mut stream, format!("{head}{set}").as_bytes()).await.unwrap();
             }

@@ -112,7 +112,7 @@ impl Parser<'_> {
         true
     }
 
-    fn is_superlative(&self, at: usize) -> bool {
+    pub(super) fn is_superlative(&self, at: usize) -> bool {
         matches!(self.cue(at), Some(Cue::Extreme(..) | Cue::ExtremeInTime(_)))
             || self.span(at).is_some_and(|s| s.meanings.iter().any(|m| matches!(m, Meaning::Superlative(..))))
     }
