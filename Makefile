@@ -62,6 +62,7 @@ python: ## the Python clients that tests use, into the user's cache (once; some 
 	@scripts/python-deps litellm >/dev/null
 	@scripts/python-deps scan >/dev/null
 	@scripts/python-deps da >/dev/null
+	@scripts/python-deps sail >/dev/null
 
 inspector: ## the MCP Inspector that tests use, into the user's cache (once)
 	@scripts/inspector >/dev/null

@@ -8,6 +8,7 @@
 mod change;
 mod client;
 mod fault;
+mod flight;
 mod hot;
 pub mod json;
 mod pool;
@@ -24,5 +25,5 @@ pub use client::run_worker;
 pub use hot::HotSettings;
 pub use pool::{Engines, Executed, Scanning, Settings};
 pub use protocol::{Estimate, Form};
-pub use source::{Credential, Dsn, FileTable, PostgresSource, RestSource, Source, SourceKind, Tls};
+pub use source::{Credential, Dsn, FileTable, FlightSource, PostgresSource, RestSource, Source, SourceKind, Tls};
 pub use stream::{Caps, Next, Streaming, Total};

@@ -24,8 +24,30 @@ pub enum SourceKind {
     /// A database that Records writes to. It has a directory to itself, since its journal stands beside it.
     SqliteWritable(PathBuf),
     Postgres(Box<PostgresSource>),
+    /// An engine that works on many machines, reached by Arrow Flight SQL.
+    Flight(Box<FlightSource>),
+    /// Files, and results that one caller was given, for one statement.
+    Joined {
+        local: Vec<FileTable>,
+        parts: Vec<FileTable>,
+    },
     /// An internal service, which Records reads and writes.
     Rest(Box<RestSource>),
+}
+
+/// An engine behind Arrow Flight SQL, and how it is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlightSource {
+    /// `http://host:port`, or `https://` where its certificate is verified.
+    pub url: String,
+    /// Sent with every call.
+    pub token: Option<Dsn>,
+    /// PEM file of the authority that its certificate comes from; without it, the authorities of this machine.
+    pub ca: Option<PathBuf>,
+    /// The databases whose tables are shown. Those of `default` are called by their plain names.
+    pub databases: Vec<String>,
+    /// Statements at a time; others wait.
+    pub connections: usize,
 }
 
 /// An internal service, and how it is reached.
@@ -138,7 +160,8 @@ impl Source {
         match &self.kind {
             SourceKind::Files(tables) => tables.iter().map(|t| t.path.as_path()).collect(),
             SourceKind::Sqlite(path) | SourceKind::SqliteWritable(path) => vec![path],
-            SourceKind::Postgres(_) | SourceKind::Rest(_) => Vec::new(),
+            SourceKind::Joined { local, parts } => local.iter().chain(parts).map(|t| t.path.as_path()).collect(),
+            SourceKind::Postgres(_) | SourceKind::Flight(_) | SourceKind::Rest(_) => Vec::new(),
         }
     }
 
@@ -146,6 +169,7 @@ impl Source {
     pub fn is_writable(&self) -> bool {
         match &self.kind {
             SourceKind::Files(_) | SourceKind::Sqlite(_) => false,
+            SourceKind::Flight(_) | SourceKind::Joined { .. } => false,
             SourceKind::SqliteWritable(_) => true,
             SourceKind::Postgres(settings) => settings.writable,
             SourceKind::Rest(service) => service.writable,
@@ -168,8 +192,11 @@ impl Source {
     /// Whether it is on another machine, and no worker reads it.
     pub fn is_remote(&self) -> bool {
         match self.kind {
-            SourceKind::Files(_) | SourceKind::Sqlite(_) | SourceKind::SqliteWritable(_) => false,
-            SourceKind::Postgres(_) | SourceKind::Rest(_) => true,
+            SourceKind::Files(_)
+            | SourceKind::Sqlite(_)
+            | SourceKind::SqliteWritable(_)
+            | SourceKind::Joined { .. } => false,
+            SourceKind::Postgres(_) | SourceKind::Flight(_) | SourceKind::Rest(_) => true,
         }
     }
 

@@ -70,7 +70,7 @@ impl House {
         run: &mut Run,
     ) -> Result<(Changed, Option<Turn>), Fault> {
         let dataset = self.datasets.source(approved.source()).ok_or_else(|| Fault::internal("change.source"))?;
-        self.note_sandbox(dataset, run);
+        self.note_sandbox(&dataset.source, run);
         let turn = self.turns.wait(&run.actor).await?;
         watch.begin();
         self.ledger.begin_change(run, caller).await.map_err(|error| {

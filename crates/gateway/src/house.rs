@@ -84,6 +84,8 @@ impl House {
         let most_bytes = config.scan.hot_copy_bytes;
         let hot = (most_bytes > 0).then(|| HotSettings { dir: config.data.join("hot"), most_bytes });
         let engines = Engines::new(open_sandbox(&config)?, Settings { hot, ..config.engines.clone() });
+        // What a crash left behind of statements over several sources.
+        drop(std::fs::remove_dir_all(config.data.join(crate::doors::scan::hybrid::DIRECTORY)));
         Self::of(config, ledger, engines, datasets)
     }
 

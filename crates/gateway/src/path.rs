@@ -12,16 +12,15 @@
 
 use crate::active::{Event, Stage, Watch};
 use crate::aside::aside;
-use crate::datasets::Dataset;
 use crate::house::House;
 use crate::planning::{MOST_VALUES, Mind, Planned};
 use crate::turns::Turn;
 use crate::{answer, nothing, rows};
 use domain::{
-    Ask, Caller, Changed, Clarification, Door, Fault, Kind, Limits, Outcome, Proposal, Purpose, Rows, Run, Status,
-    Timings, Wish,
+    Ask, Caller, Changed, Clarification, Door, Fault, Kind, Limits, Outcome, Proposal, Purpose, Rows, Run,
+    SourceSchema, Status, Timings, Wish,
 };
-use engines::Executed;
+use engines::{Executed, Source};
 use futures_util::FutureExt;
 use jiff::Timestamp;
 use policy::Approved;
@@ -214,6 +213,17 @@ impl House {
             _ => self.dataset(caller, proposal.source()).await?,
         };
         let schema = self.schema(dataset).await?;
+        self.check_over(caller, (&dataset.source, &schema), proposal, run).await
+    }
+
+    /// The same over a source that is known already.
+    pub(crate) async fn check_over(
+        &self,
+        caller: &Caller,
+        (source, schema): (&Source, &SourceSchema),
+        proposal: &Proposal,
+        run: &mut Run,
+    ) -> Result<Approved, Fault> {
         let start = Instant::now();
         let policy = self.policy();
         run.policy_fingerprint = policy.fingerprint().to_owned();
@@ -223,11 +233,11 @@ impl House {
                 let (caller, schema, proposal) = (caller.clone(), schema.clone(), proposal.clone());
                 aside(move || policy.check(&caller, &schema, &proposal, &limits)).await?
             }
-            _ => policy.check(caller, &schema, proposal, &limits),
+            _ => policy.check(caller, schema, proposal, &limits),
         };
         run.timings.check_ms = milliseconds(start);
         let approved = approved?;
-        if approved.change().is_some() && !dataset.source.is_writable() {
+        if approved.change().is_some() && !source.is_writable() {
             let message = format!("the source of `{}` is only read", run.dataset_id);
             return Err(Fault::new(Kind::Forbidden, "source.read_only", message)
                 .hint("whoever runs this server may mark it as `writable`"));
@@ -252,7 +262,7 @@ impl House {
     /// Run: the only line of the house that gives a statement to an engine.
     async fn execute(&self, approved: &Approved, run: &mut Run) -> Result<(Executed, Turn), Fault> {
         let dataset = self.datasets.source(approved.source()).ok_or_else(|| Fault::internal("path.source"))?;
-        self.note_sandbox(dataset, run);
+        self.note_sandbox(&dataset.source, run);
         let turn = self.turns.wait(&run.actor).await?;
         let start = Instant::now();
         let executed = self.engines.run(&dataset.source, approved, turn).await;
@@ -264,8 +274,8 @@ impl House {
     }
 
     /// What holds the statement: nothing of ours, where it runs on another machine.
-    pub(crate) fn note_sandbox(&self, dataset: &Dataset, run: &mut Run) {
-        if !dataset.source.is_remote() {
+    pub(crate) fn note_sandbox(&self, source: &Source, run: &mut Run) {
+        if !source.is_remote() {
             let sandbox = self.engines.sandbox();
             run.sandbox_tier = Some(sandbox.tier.to_string());
             run.unenforced.clone_from(&sandbox.unenforced);

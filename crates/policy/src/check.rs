@@ -9,6 +9,7 @@ use crate::scan;
 use crate::sql::parse::Tokens;
 use crate::sql::walk::{Origin, Used, Walker};
 use crate::sql::{self, render};
+use crate::translate;
 use domain::{Caller, Fault, Kind, Limits, Proposal, QueryPlan, Scan, SourceSchema, Value};
 
 impl Policy {
@@ -94,7 +95,7 @@ fn query(reader: Reader<'_>, plan: &QueryPlan, limits: &Limits) -> Result<(Strin
     checked.map_err(|fault| Fault { span: None, ..fault })
 }
 
-/// The one way of every statement: parse, walk and rewrite, cap, render.
+/// The one way of every statement: parse, walk and rewrite, cap, render, and for some engines translate.
 pub(crate) fn statement(
     reader: Reader<'_>,
     text: &str,
@@ -102,12 +103,13 @@ pub(crate) fn statement(
     params: Vec<Value>,
     limits: &Limits,
 ) -> Result<(String, Used), Fault> {
-    let dialect = reader.source.dialect;
+    let dialect = reader.source.dialect.written();
     let tokens = Tokens::of(dialect, text)?;
     sql::with_stack(tokens.depth, || {
         let mut query = tokens.query()?;
         let used = Walker::new(dialect, origin, Some(reader), params).statement(&mut query)?;
         sql::cap(&mut query, limits.rows)?;
-        Ok((render::render(dialect, &query)?, used))
+        let text = render::render(dialect, &query)?;
+        translate::statement(reader.source, query, text, used)
     })
 }

@@ -19,6 +19,7 @@ mod scan;
 mod service;
 mod sql;
 mod suggest;
+mod translate;
 mod view;
 
 pub use approved::{Approved, Change, Statement};

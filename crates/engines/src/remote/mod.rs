@@ -13,6 +13,7 @@ pub(crate) use encode::{encode, sending};
 pub(crate) use pieces::{Outbox, Pieces};
 
 use crate::change::Unanswered;
+use crate::flight::Flight;
 use crate::postgres::Postgres;
 use crate::protocol::{Queried, Query};
 use crate::rest::Rest;
@@ -27,13 +28,20 @@ use std::time::Duration;
 #[derive(Clone)]
 pub(crate) enum Remote {
     Postgres(Arc<Postgres>),
+    Flight(Arc<Flight>),
     Rest(Arc<Rest>),
 }
 
 impl Remote {
     fn open(source: &Source, queue: Duration) -> Option<Result<Self, Fault>> {
         match &source.kind {
-            SourceKind::Files(_) | SourceKind::Sqlite(_) | SourceKind::SqliteWritable(_) => None,
+            SourceKind::Files(_)
+            | SourceKind::Sqlite(_)
+            | SourceKind::SqliteWritable(_)
+            | SourceKind::Joined { .. } => None,
+            SourceKind::Flight(settings) => {
+                Some(Flight::open(&source.name, settings, queue).map(Arc::new).map(Self::Flight))
+            }
             SourceKind::Postgres(settings) => {
                 Some(Postgres::open(&source.name, settings, queue).map(Arc::new).map(Self::Postgres))
             }
@@ -45,6 +53,7 @@ impl Remote {
     pub async fn begin(&self, approved: &Approved, query: Query) -> Result<Pieces, Fault> {
         match self {
             Self::Postgres(postgres) => postgres.begin(approved, query).await,
+            Self::Flight(flight) => flight.begin(approved, query).await,
             Self::Rest(rest) => rest.begin(approved, query).await,
         }
     }
@@ -53,6 +62,8 @@ impl Remote {
     pub async fn change(&self, approved: &Approved, change: &Change) -> Result<(Queried, Bytes, u64), Unanswered> {
         match self {
             Self::Postgres(postgres) => postgres.change(approved, change).await,
+            // Policy approves no change there.
+            Self::Flight(_) => Err(Fault::internal("engine.read_only").into()),
             Self::Rest(rest) => rest.change(approved, change).await,
         }
     }
@@ -60,6 +71,7 @@ impl Remote {
     pub async fn describe(&self) -> Result<SourceSchema, Fault> {
         match self {
             Self::Postgres(postgres) => postgres.describe().await,
+            Self::Flight(flight) => flight.describe().await,
             // Only contracts know what a service has.
             Self::Rest(_) => Err(Fault::internal("engine.describe")),
         }
@@ -69,6 +81,8 @@ impl Remote {
     pub async fn prove_read_only(&self) -> Result<(), Fault> {
         match self {
             Self::Postgres(postgres) => postgres.prove_read_only().await,
+            // It has no users whose rights could be tried: nothing but queries that policy wrote ever reaches it.
+            Self::Flight(_) => Ok(()),
             // Only approved changes are ever sent.
             Self::Rest(_) => Ok(()),
         }

@@ -25,6 +25,7 @@ mod disks;
 mod eval;
 mod examples;
 mod golden;
+mod hybrid;
 mod identity;
 mod kills;
 mod limits;

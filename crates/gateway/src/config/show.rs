@@ -33,10 +33,13 @@ impl Shown {
             SourceKind::Files(_) => "files",
             SourceKind::Postgres(settings) if settings.writable => "postgres, writable",
             SourceKind::Postgres(_) => "postgres",
+            SourceKind::Flight(_) => "flight",
             SourceKind::Rest(_) => "rest",
+            SourceKind::Joined { .. } => "joined",
         };
         let place = match &source.source.kind {
             SourceKind::Postgres(_) => "(secret)".to_owned(),
+            SourceKind::Flight(flight) => flight.url.clone(),
             SourceKind::Rest(service) => service.url.clone(),
             _ => source.source.paths().iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "),
         };

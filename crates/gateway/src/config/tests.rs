@@ -405,8 +405,8 @@ fn sources_that_are_wrong() {
     insta::assert_snapshot!(bad(file, &[]), @r#"
     file gatehouse.toml: `sources.Shop`: a source's name has lowercase letters, digits, `_` and `-`, at most 64
     file gatehouse.toml: `sources.a.prompts`: the text `How many?` is not a list of texts, as in `["a", "b"]`
-    file gatehouse.toml: `sources.a.kind`: `oracle` is not a kind of source: use `sqlite`, `files`, `postgres` or `rest`
-    file gatehouse.toml: `sources.b.kind`: missing: say `sqlite`, `files`, `postgres` or `rest`
+    file gatehouse.toml: `sources.a.kind`: `oracle` is not a kind of source: use `sqlite`, `files`, `postgres`, `flight` or `rest`
+    file gatehouse.toml: `sources.b.kind`: missing: say `sqlite`, `files`, `postgres`, `flight` or `rest`
     file gatehouse.toml: `sources.c.pth`: unknown key: did you mean `path`?
     file gatehouse.toml: `sources.c.tables`: belongs to sources of kind `files`
     file gatehouse.toml: `sources.c.path`: missing
@@ -474,12 +474,54 @@ fn sources_on_postgres_that_are_wrong() {
     file gatehouse.toml: `sources.b.url_env`: the variable `NOT_THERE` is not set
     file gatehouse.toml: `sources.c.url_file`: `not-there` cannot be read: No such file or directory (os error 2)
     file gatehouse.toml: `sources.c.connections`: `0` is not a whole number from 1 to 100
-    file gatehouse.toml: `sources.d.schemas`: `a.b` is not the name of a schema that can be shown
+    file gatehouse.toml: `sources.d.schemas`: `a.b` is not a name that can be shown
     file gatehouse.toml: `sources.d.roles`: must name a role of the database for each role here, as in `{analyst = "gatehouse_analyst"}`
     file gatehouse.toml: `sources.d.sslmode`: `disable` is for this machine only: the password and the rows would cross the network in clear
     file gatehouse.toml: `sources.e.sslmode`: the text `prefer` is not one of `verify-full`, `disable`
     file gatehouse.toml: `sources.e.url_env`: the address is not one: write postgres://user:password@host:5432/database
     "#);
+}
+
+#[test]
+fn a_source_behind_flight_sql() {
+    let file = r#"
+        [sources.lake]
+        kind = "flight"
+        url = "https://sail.example.com:32010"
+        token_env = "LAKE_TOKEN"
+        databases = ["default", "sales"]
+        [sources.here]
+        kind = "flight"
+        url = "http://127.0.0.1:32010"
+        "#;
+    let secrets = [("LAKE_TOKEN", "very secret")];
+    let config = good(file, &secrets);
+    let [here, lake] = config.sources.as_slice() else { panic!("two sources") };
+    let engines::SourceKind::Flight(lake) = &lake.source.kind else { panic!("an engine") };
+    assert_eq!((lake.token.is_some(), lake.connections, lake.databases.join(" ").as_str()), (true, 8, "default sales"));
+    let engines::SourceKind::Flight(here) = &here.source.kind else { panic!("an engine") };
+    assert!(here.token.is_none() && here.databases == ["default"]);
+    let (loaded, _dir) = load_with(file, &secrets, |_| {});
+    let (config, shown) = loaded.unwrap();
+    assert!(!format!("{config:?} {}", text(&shown, true)).contains("very secret"), "a token is shown");
+}
+
+#[test]
+fn sources_behind_flight_sql_that_are_wrong() {
+    let wrong = |section: &str| bad(&format!("[sources.lake]\nkind = \"flight\"\n{section}"), &[]);
+    for (section, told) in [
+        ("", "`sources.lake.url`: missing"),
+        ("url = \"http://sail.example.com:32010\"", "this machine only"),
+        ("url = \"https://sail.example.com\"", "must be an address"),
+        ("url = \"https://user@sail.example.com:1\"", "must be an address"),
+        ("url = \"file:///etc:1\"", "must be an address"),
+        ("url = \"https://h:1\"\ntoken_env = \"NOT_THERE\"", "is not set"),
+        ("url = \"http://127.0.0.1:1\"\nca = \"ca.pem\"", "of no use without"),
+        ("url = \"https://h:1\"\ndatabases = [\"a.b\"]", "not a name that can be shown"),
+        ("url = \"https://h:1\"\npath = \"x\"", "belongs to sources of kind"),
+    ] {
+        assert!(wrong(section).contains(told), "{section}: {}", wrong(section));
+    }
 }
 
 #[test]

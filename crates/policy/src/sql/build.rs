@@ -67,7 +67,7 @@ pub fn readable_rows(dialect: Dialect, readable: &Readable<'_>, rows: Vec<Expr>,
 /// All rows, said in a way that the engine does not look behind.
 fn fence(dialect: Dialect) -> Option<LimitClause> {
     let (limit, offset) = match dialect {
-        Dialect::DuckDb => return None,
+        Dialect::DuckDb | Dialect::Spark => return None,
         Dialect::Sqlite => (Some(Expr::UnaryOp { op: UnaryOperator::Minus, expr: Box::new(number(1)) }), None),
         Dialect::Postgres => (None, Some(Offset { value: number(0), rows: OffsetRows::None })),
     };
@@ -76,7 +76,7 @@ fn fence(dialect: Dialect) -> Option<LimitClause> {
 
 fn physical(dialect: Dialect, table: &str) -> TableFactor {
     let (schema, table) = match dialect {
-        Dialect::DuckDb | Dialect::Sqlite => (SCHEMA, table),
+        Dialect::DuckDb | Dialect::Spark | Dialect::Sqlite => (SCHEMA, table),
         Dialect::Postgres => postgres::place(table),
     };
     let parts = [schema, table].map(|part| ObjectNamePart::Identifier(quoted(part)));

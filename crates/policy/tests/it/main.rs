@@ -22,4 +22,5 @@ mod postgres;
 mod promise;
 mod scan;
 mod sealed;
+mod spark;
 mod sql;

@@ -2,6 +2,7 @@
 //!
 //! A kind of source that needs more than a path has a file of its own here.
 
+mod flight;
 mod postgres;
 mod rest;
 mod secret;
@@ -37,11 +38,15 @@ const fn key(name: &'static str, kinds: &'static [&'static str], meaning: &'stat
     Key { name, kinds, meaning }
 }
 
-const KINDS: &str = "`sqlite`, `files`, `postgres` or `rest`";
+const KINDS: &str = "`sqlite`, `files`, `postgres`, `flight` or `rest`";
 
 /// The keys of all sources.
 pub const KEYS: &[Key] = &[
-    key("kind", &[], "`sqlite`, `files`, `postgres` or `rest`. Required."),
+    key(
+        "kind",
+        &[],
+        "`sqlite`, `files`, `postgres`, `flight` (an engine on many machines, by Arrow Flight SQL, in Spark's dialect) or `rest` (an internal service, for Records). Required.",
+    ),
     key("path", &["sqlite"], "The database file. For `sqlite`, required."),
     key(
         "tables",
@@ -65,8 +70,29 @@ pub const KEYS: &[Key] = &[
         "`verify-full` (default): TLS, and the server's certificate is verified. `disable`: for this machine and its sockets only.",
     ),
     key(
+        "url",
+        &["flight", "rest"],
+        "The address of an engine, as in `https://host:port`, or of a service, as in `https://crm.example.com/api`. `http://` is for this machine only, or for `flight` with `trusted_network = true`. Required for both.",
+    ),
+    key(
+        "trusted_network",
+        &["flight"],
+        "`true` where everybody on the way to the engine may see and change what is said: for engines that speak no TLS, on a network of their own. Default: `false`.",
+    ),
+    key(
+        "token_env",
+        &["flight", "rest"],
+        "The variable that holds the token that is sent, as `Authorization: Bearer`. Default: none is sent.",
+    ),
+    key("token_file", &["flight", "rest"], "The file that holds it instead."),
+    key(
+        "databases",
+        &["flight"],
+        "Databases whose tables are shown. Default: `[\"default\"]`. Tables of other databases are called `database.table`.",
+    ),
+    key(
         "ca",
-        &["postgres"],
+        &["postgres", "flight"],
         "PEM file of the authority that the server's certificate comes from. Default: the authorities of this machine.",
     ),
     key(
@@ -79,18 +105,7 @@ pub const KEYS: &[Key] = &[
         &["postgres"],
         "The database role that each role here takes for its statements, as in `{analyst = \"gatehouse_analyst\"}`; a role that is not named may not read. Default: nobody takes another role than the user that signs in.",
     ),
-    key("connections", &["postgres"], "Connections at a time, 1 to 100. Default: 8."),
-    key(
-        "url",
-        &["rest"],
-        "The address of a service, as in `https://crm.example.com/api`; contracts say the rest. Plain HTTP only on this machine. For `rest`, required.",
-    ),
-    key(
-        "token_env",
-        &["rest"],
-        "The variable that holds the credential, sent as `Authorization: Bearer`. Default: none is sent.",
-    ),
-    key("token_file", &["rest"], "The file that holds the credential instead."),
+    key("connections", &["postgres", "flight"], "Connections, or statements, at a time, 1 to 100. Default: 8."),
     key("timeout_seconds", &["rest"], "How long one request may take, 1 to 300. Default: 10."),
     key("name", &[], "Its name for people. Default: the name of its section."),
     key("description", &[], "What it holds, in a sentence."),
@@ -171,6 +186,7 @@ impl Section<'_> {
                 self.tables(table.get("tables")?, &hot).map(SourceKind::Files)
             }
             Some("postgres") => self.postgres(table).map(Box::new).map(SourceKind::Postgres),
+            Some("flight") => self.flight(table).map(Box::new).map(SourceKind::Flight),
             Some("rest") => self.rest(table).map(Box::new).map(SourceKind::Rest),
             _ => {
                 self.problem("kind", format!("`{}` is not a kind of source: use {KINDS}", bare(kind)));

@@ -54,18 +54,18 @@ impl Section<'_> {
 }
 
 /// Names that can be quoted as they are.
-fn names(given: &Given) -> Result<Vec<String>, String> {
+pub(super) fn names(given: &Given) -> Result<Vec<String>, String> {
     let names = given.list()?;
     let odd = |name: &&String| name.is_empty() || name.contains(['"', '.', '\\']) || name.chars().any(char::is_control);
     match names.iter().find(odd) {
-        Some(name) => Err(format!("`{name}` is not the name of a schema that can be shown")),
-        None if names.is_empty() => Err("names no schema".to_owned()),
+        Some(name) => Err(format!("`{name}` is not a name that can be shown")),
+        None if names.is_empty() => Err("names none".to_owned()),
         None => Ok(names),
     }
 }
 
 /// A socket's directory, or an address of this machine.
-fn is_here(host: &str) -> bool {
+pub(super) fn is_here(host: &str) -> bool {
     let by_address = host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
     host.starts_with('/') || host == "localhost" || by_address
 }
