@@ -147,7 +147,7 @@ impl<'a> Walker<'a> {
         if !alias.columns.is_empty() {
             self.personal.unnamed();
         }
-        let fenced = self.origin != Origin::Key;
+        let fenced = self.reader.as_ref().map(|reader| reader.source.dialect).filter(|_| self.origin != Origin::Key);
         let subquery = Box::new(build::readable_rows(self.dialect, &readable, rows, fenced)?);
         let columns = readable.fields.iter().map(|f| f.name.to_owned()).collect();
         Ok((columns, TableFactor::Derived { lateral: false, subquery, alias: Some(alias), sample }))
