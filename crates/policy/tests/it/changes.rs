@@ -179,3 +179,40 @@ fn a_trace_compares_what_would_be_kept() {
     insta::assert_snapshot!(serde_json::to_string(&update.plan.filter).unwrap(), @r#"{"and":[{"test":{"left":{"field":"id"},"op":"=","right":{"value":"6f9619ff-8b86-d011-b42d-00c04fc964ff"}}},{"not":{"test":{"left":{"field":"created_at"},"op":"=","right":{"value":"2024-05-01T00:00:00.000Z"}}}},{"test":{"left":{"field":"status"},"op":"=","right":{"value":"CLOSED"}}}]}"#);
     assert!(trace(r#"{"steps":[{"op":"READ","resource":"cases","select":["id"],"limit":1}]}"#).is_none());
 }
+
+/// However its caller writes them: who inserts the same natural key takes the same lock.
+#[test]
+fn a_natural_key_has_one_lock() {
+    let two = text("fixture/cases.yaml").replace("natural_key: [case_no]", "natural_key: [case_no, owner]");
+    let policy =
+        Policy::load([("cases.yaml".into(), two), ("clients.yaml".into(), text("fixture/clients.yaml"))]).unwrap();
+    let lock = |values: &str| {
+        let json = format!(r#"{{"steps":[{{"op":"INSERT","resource":"cases","values":{values}}}]}}"#);
+        let plan = Box::new(policy::parse_change(&json).unwrap());
+        let proposal = Proposal::Change { source: "crm".to_owned(), plan };
+        let approved = policy.check(&agent(), &source(Dialect::Postgres), &proposal, &Limits::default()).unwrap();
+        approved.change().unwrap().lock().unwrap().params().to_vec()
+    };
+    let one = lock(r#"{"case_no":"C-1","owner":"bob@example.com"}"#);
+    assert_eq!(lock(r#"{"OWNER":"bob@example.com","case_no":"C-1"}"#), one);
+    assert_ne!(lock(r#"{"case_no":"bob@example.com","owner":"C-1"}"#), one);
+}
+
+/// A foreign key of several columns names a row also where only some of them are set.
+#[test]
+fn a_key_that_is_set_in_part_names_a_row() {
+    let mut source = source(Dialect::Postgres);
+    let cases = source.tables.iter_mut().find(|table| table.name.ends_with("cases")).unwrap();
+    let key = cases.foreign_keys.first_mut().unwrap();
+    key.columns = vec!["owner".to_owned(), "case_no".to_owned()];
+    key.target_columns = vec!["name".to_owned(), "id".to_owned()];
+    let references = |values: &str| {
+        let json = format!(r#"{{"steps":[{{"op":"INSERT","resource":"cases","values":{values}}}]}}"#);
+        let plan = Box::new(policy::parse_change(&json).unwrap());
+        let proposal = Proposal::Change { source: "crm".to_owned(), plan };
+        let approved = policy().check(&agent(), &source, &proposal, &Limits::default()).unwrap();
+        approved.change().unwrap().references().iter().map(|s| s.params().len()).collect::<Vec<_>>()
+    };
+    assert_eq!(references(r#"{"case_no":"C-1"}"#), [1]);
+    assert_eq!(references(r#"{"case_no":"C-1","owner":"bob@example.com"}"#), [2]);
+}
