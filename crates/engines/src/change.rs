@@ -26,8 +26,10 @@ pub struct Written {
 pub enum Unanswered {
     /// It was not made.
     NotMade(Fault),
-    /// Nobody saw its end: its source is to be asked.
+    /// Nobody saw its end, and it has ended: its source is to be asked.
     Unseen(Fault),
+    /// It may still be made: what its source says now is not its last word.
+    Open(Fault),
 }
 
 impl From<Fault> for Unanswered {
@@ -48,8 +50,7 @@ impl Pens {
 }
 
 impl Engines {
-    /// Makes the change that policy has approved, or none at all. Of one whose end nobody saw, nothing is at work any more
-    /// when this returns: its source can be asked.
+    /// Makes the change that policy has approved, or none at all.
     pub async fn change<T: Send + 'static>(
         &self,
         source: &Source,
@@ -64,7 +65,7 @@ impl Engines {
         }
         let named = |unanswered| match unanswered {
             Unanswered::NotMade(fault) => Unanswered::NotMade(fault::named(fault, change.fields())),
-            unseen @ Unanswered::Unseen(_) => unseen,
+            unknown @ (Unanswered::Unseen(_) | Unanswered::Open(_)) => unknown,
         };
         let ((queried, ipc, affected), turn) = match self.remote(source)? {
             Some(remote) => (remote.change(approved, change).await.map_err(named)?, turn),
@@ -77,7 +78,15 @@ impl Engines {
         Ok((Written { changed, exec_ms, data_version }, turn))
     }
 
-    /// By a worker, with the source's pen.
+    /// Whether a change that began longer ago than this may still be made. Those of workers end with their server.
+    pub async fn is_changing(&self, source: &Source, since: Duration) -> Result<bool, Fault> {
+        match self.remote(source)? {
+            Some(remote) => remote.is_changing(since).await,
+            None => Ok(false),
+        }
+    }
+
+    /// By a worker, with the source's pen. Of one whose end nobody saw, nothing is at work any more when this returns.
     async fn write<T: Send + 'static>(
         &self,
         source: &Source,
@@ -131,7 +140,8 @@ pub(crate) fn request(change: &policy::Change, bytes: u64) -> Change {
     }
 }
 
-fn is_refusal(fault: &Fault) -> bool {
+/// Whether it says no by a rule, after which everything is as it was.
+pub(crate) fn is_refusal(fault: &Fault) -> bool {
     fault.code.starts_with("change.")
 }
 

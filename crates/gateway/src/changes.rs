@@ -6,17 +6,26 @@
 
 use crate::House;
 use crate::active::Watch;
+use crate::datasets::Dataset;
 use crate::path::{Reply, fail, is_ours, log, milliseconds};
 use crate::turns::Turn;
-use domain::{Ask, Caller, Changed, Fault, Kind, Proposal, Purpose, Rows, Run, RunId, SessionId, Status, Wish};
+use domain::{
+    Ask, Caller, Changed, Fault, Kind, Proposal, Purpose, QueryPlan, Rows, Run, RunId, SessionId, Status, Wish,
+};
 use engines::{Unanswered, Written};
+use jiff::Timestamp;
 use ledger::{AuditEvent, Begun, LedgerError};
-use policy::{Approved, Trace};
+use policy::{Approved, Trace, Unmade};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How often changes are looked for whose end nobody knows.
 const LOOK: Duration = Duration::from_secs(10);
+/// How long a source that could not be asked is left alone at the most.
+const LONGEST: Duration = Duration::from_secs(600);
+/// How long the end of a change may take on its way, beyond the time that its statements have.
+const ON_ITS_WAY: Duration = Duration::from_secs(20);
 
 /// Records that are owed beyond this are forgotten: the next start finds their notes.
 const MOST_OWED: usize = 1_000;
@@ -48,6 +57,8 @@ enum Found {
     Unknown,
     /// It cannot be asked at the moment.
     Unreachable,
+    /// It may still be made.
+    Open,
 }
 
 impl Found {
@@ -55,7 +66,7 @@ impl Found {
         match self {
             Self::Made(_) => "made",
             Self::NotMade => "not_made",
-            Self::Unknown | Self::Unreachable => "unknown",
+            Self::Unknown | Self::Unreachable | Self::Open => "unknown",
         }
     }
 }
@@ -95,6 +106,10 @@ impl House {
                 tracing::warn!(run_id = %run.run_id, code = fault.code, found = found.as_str(), "the end of a change was not seen");
                 conclude(found, fault).map(|changed| (changed, None))
             }
+            Err(Unanswered::Open(fault)) => {
+                tracing::warn!(run_id = %run.run_id, code = fault.code, "a change has not ended");
+                conclude(Found::Open, fault).map(|changed| (changed, None))
+            }
         }
     }
 
@@ -123,29 +138,68 @@ impl House {
         }
     }
 
-    /// Finds out what became of changes whose server is gone, or did not see their end. How many there were.
-    pub async fn reconcile_changes(self: &Arc<Self>) -> Result<usize, Fault> {
-        let left = self.ledger.changes_left().await.map_err(Fault::from)?;
-        let count = left.len();
-        for begun in left {
-            let id = begun.run.run_id;
-            if let Err(fault) = self.settle(begun).await {
-                tracing::error!(run_id = %id, reason = fault.message, "what became of a change cannot be recorded");
-                self.release(id).await;
-            }
-        }
-        Ok(count)
+    /// Finds out what became of changes whose server is gone, or did not see their end: of those in sources of this machine.
+    pub async fn reconcile_here(self: &Arc<Self>) -> Result<(), Fault> {
+        let remote = |dataset: &&Dataset| dataset.source.is_remote();
+        let elsewhere: Vec<String> = self.datasets.iter().filter(remote).map(|dataset| dataset.id.clone()).collect();
+        self.reconcile(move |run| !elsewhere.contains(&run.dataset_id), &mut Away::default()).await
     }
 
-    async fn settle(self: &Arc<Self>, begun: Begun) -> Result<(), Fault> {
-        let found = self.look_for(begun.caller(), &begun.run).await;
+    async fn reconcile<W>(self: &Arc<Self>, wanted: W, away: &mut Away) -> Result<(), Fault>
+    where
+        W: Fn(&Run) -> bool + Send + 'static,
+    {
+        for begun in self.ledger.changes_left(wanted).await.map_err(Fault::from)? {
+            let (id, source) = (begun.run.run_id, begun.run.dataset_id.clone());
+            // Its first note has told that nobody is there: the others of this round need not ask.
+            let settled = match away.is(&source) {
+                true => Ok(Settled::Later),
+                false => self.settle(begun).await,
+            };
+            match settled {
+                Ok(Settled::Done) => away.is_back(&source),
+                Ok(Settled::Later) => self.release(id).await,
+                Ok(Settled::Unreachable) => {
+                    away.add(source);
+                    self.release(id).await;
+                }
+                Err(fault) => {
+                    tracing::error!(run_id = %id, reason = fault.message, "what became of a change cannot be recorded");
+                    self.release(id).await;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether nothing of a change is at work any more. What runs elsewhere may outlive the server that began it.
+    async fn has_ended(&self, begun: &Begun) -> Result<bool, Fault> {
+        let Some(dataset) = self.datasets.get(&begun.run.dataset_id).filter(|d| d.source.is_remote()) else {
+            return Ok(true);
+        };
+        // After this it cannot begin to end: the source's own time-outs have undone it.
+        let seconds = Duration::from_secs(self.config.limits.seconds);
+        let age = Timestamp::now().duration_since(begun.noted.unwrap_or(begun.run.created_at));
+        if Duration::try_from(age).is_ok_and(|age| age > seconds * 2 + ON_ITS_WAY) {
+            return self.engines.is_changing(&dataset.source, seconds).await.map(|changing| !changing);
+        }
+        Ok(false)
+    }
+
+    async fn settle(self: &Arc<Self>, begun: Begun) -> Result<Settled, Fault> {
+        // In this order: what it has left behind by then is its last word.
+        let ended = self.has_ended(&begun).await;
+        let found = match (ended, self.look_for(begun.caller(), &begun.run).await) {
+            (_, made @ Found::Made(_)) => made,
+            (Err(_), _) => Found::Unreachable,
+            (Ok(false), Found::NotMade | Found::Unknown) => Found::Open,
+            (Ok(_), found) => found,
+        };
         let Begun { mut run, .. } = begun;
         tracing::warn!(run_id = %run.run_id, found = found.as_str(), "a change was interrupted");
         let message = match found {
-            Found::Unreachable => {
-                self.release(run.run_id).await;
-                return Ok(());
-            }
+            Found::Unreachable => return Ok(Settled::Unreachable),
+            Found::Open => return Ok(Settled::Later),
             Found::Made(_) => "the server was stopped after the change was made, and before it could say so",
             Found::NotMade => "the server was stopped before the change was made",
             Found::Unknown => {
@@ -162,7 +216,7 @@ impl House {
             self.metrics.ran(&run);
             log(&run);
         }
-        Ok(())
+        Ok(Settled::Done)
     }
 
     /// For the next look. Without it, the next start of a server finds the note.
@@ -180,9 +234,28 @@ impl House {
             return Found::Unknown;
         };
         let Ok(schema) = self.schema(dataset).await else { return Found::Unreachable };
-        let Some(Trace { plan, telling }) = self.policy().trace(&caller, &schema, step) else {
-            return Found::Unknown;
+        let Trace { made, unmade } = self.policy().trace(&caller, &schema, step);
+        if let Some(plan) = made {
+            match self.look(caller.clone(), run, plan).await {
+                Ok(Some(rows)) => return Found::Made(rows),
+                Ok(None) => {}
+                Err(found) => return found,
+            }
+        }
+        let (plan, telling) = match unmade {
+            None => return Found::Unknown,
+            Some(Unmade::Row(plan)) => (plan, true),
+            Some(Unmade::NoRow(plan)) => (plan, false),
         };
+        match self.look(caller, run, plan).await {
+            Ok(row) if row.is_some() == telling => Found::NotMade,
+            Ok(_) => Found::Unknown,
+            Err(found) => found,
+        }
+    }
+
+    /// The row that a plan gives, by the path of all questions.
+    async fn look(self: &Arc<Self>, caller: Caller, run: &Run, plan: QueryPlan) -> Result<Option<Rows>, Found> {
         let source = run.dataset_id.clone();
         let ask = Ask {
             door: run.door,
@@ -192,12 +265,11 @@ impl House {
             session: SessionId::new(),
             thread: None,
         };
-        let Ok(reply) = self.start(caller, ask).reply().await else { return Found::Unreachable };
+        let reply = self.start(caller, ask).reply().await.map_err(|_| Found::Unreachable)?;
         match &reply.rows {
-            Some(rows) if rows.row_count == 0 => Found::NotMade,
-            Some(rows) if telling => Found::Made(rows.clone()),
-            None if reply.run.error_json.as_ref().is_some_and(is_ours) => Found::Unreachable,
-            Some(_) | None => Found::Unknown,
+            Some(rows) => Ok((rows.row_count > 0).then(|| rows.clone())),
+            None if reply.run.error_json.as_ref().is_some_and(is_ours) => Err(Found::Unreachable),
+            None => Err(Found::Unknown),
         }
     }
 }
@@ -211,7 +283,7 @@ fn conclude(found: Found, fault: Fault) -> Result<Changed, Fault> {
             let message = format!("the change was not made: {}", fault.message);
             Err(Fault::new(kind, fault.code, message).hint("send it again").detail("found", "not_made"))
         }
-        Found::Unknown | Found::Unreachable => {
+        Found::Unknown | Found::Unreachable | Found::Open => {
             let message = format!("whether the change was made is not known: {}", fault.message);
             Err(Fault::new(kind, Fault::UNKNOWN_OUTCOME, message)
                 .hint("READ the row before you send the change again; the audit will tell what became of it")
@@ -220,14 +292,69 @@ fn conclude(found: Found, fault: Fault) -> Result<Changed, Fault> {
     }
 }
 
+/// What became of a note.
+enum Settled {
+    Done,
+    /// It is for the next look.
+    Later,
+    /// So are all of its source.
+    Unreachable,
+}
+
+/// Sources that could not be asked: until when they are left alone, and for how long the time after that.
+#[derive(Default)]
+struct Away(BTreeMap<String, (Instant, Duration)>);
+
+impl Away {
+    fn add(&mut self, source: String) {
+        let (until, pause) = self.0.entry(source).or_insert((Instant::now(), LOOK));
+        *until = Instant::now() + *pause;
+        *pause = (*pause * 2).min(LONGEST);
+    }
+
+    fn is(&self, source: &str) -> bool {
+        self.0.get(source).is_some_and(|(until, _)| Instant::now() < *until)
+    }
+
+    fn is_back(&mut self, source: &str) {
+        self.0.remove(source);
+    }
+
+    fn sources(&self) -> Vec<String> {
+        self.0.keys().filter(|source| self.is(source)).cloned().collect()
+    }
+}
+
 /// Looks again and again for changes whose end nobody knows, in a task of its own.
 pub async fn keep_reconciling(house: Arc<House>) {
     let mut look = tokio::time::interval(LOOK);
     look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut away = Away::default();
     while house.shutdown.run_until_cancelled(look.tick()).await.is_some() {
         house.pay_owed().await;
-        if let Err(fault) = house.reconcile_changes().await {
+        let alone = away.sources();
+        if let Err(fault) = house.reconcile(move |run| !alone.contains(&run.dataset_id), &mut away).await {
             tracing::error!(reason = fault.message, "changes whose end nobody knows cannot be looked for");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A source that is away is asked less and less often, and as often as any other when it is back.
+    #[test]
+    fn what_is_away_is_left_alone_for_longer_each_time() {
+        let mut away = Away::default();
+        let mut pauses = Vec::new();
+        for _ in 0..9 {
+            away.add("crm".to_owned());
+            pauses.push(away.0["crm"].0.saturating_duration_since(Instant::now()).as_secs_f64().round() as u64);
+        }
+        assert_eq!(pauses, [10, 20, 40, 80, 160, 320, 600, 600, 600]);
+        assert!(away.is("crm") && !away.is("erp") && away.sources() == ["crm"]);
+        away.is_back("crm");
+        assert!(!away.is("crm"));
     }
 }

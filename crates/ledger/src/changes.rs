@@ -9,6 +9,7 @@ use crate::runs::Sealed;
 use crate::store::{Conn, args};
 use crate::{Ledger, LedgerError, time};
 use domain::{Caller, Run, RunId};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -18,6 +19,9 @@ pub struct Begun {
     /// As far as it had come.
     pub run: Run,
     pub claims: BTreeMap<String, String>,
+    /// When it was noted: its run may be older, it itself is not.
+    #[serde(default)]
+    pub noted: Option<Timestamp>,
 }
 
 impl Begun {
@@ -30,19 +34,27 @@ impl Begun {
 impl Ledger {
     /// Before a change is made: durable, so that a start after a crash knows what to look for.
     pub async fn begin_change(&self, run: &Run, caller: &Caller) -> Result<(), LedgerError> {
-        let begun = Begun { run: run.clone(), claims: caller.claims.clone() };
+        let (run, claims) = (run.clone(), caller.claims.clone());
         let server = self.server_id().await?.to_owned();
-        self.write(move |conn| begin(conn, &begun, &server)).await
+        self.write(move |conn| {
+            // It may have waited for the ledger.
+            let begun = Begun { run: run.clone(), claims: claims.clone(), noted: Some(Timestamp::now()) };
+            begin(conn, &begun, &server)
+        })
+        .await
     }
 
-    /// Changes that began and whose end nobody knows: their server is gone, or did not see it. They are this server's from
-    /// now on, and no other's.
-    pub async fn changes_left(&self) -> Result<Vec<Begun>, LedgerError> {
+    /// Changes that began and whose end nobody knows: their server is gone, or did not see it. Those that are wanted are this
+    /// server's from now on, and no other's.
+    pub async fn changes_left<W>(&self, wanted: W) -> Result<Vec<Begun>, LedgerError>
+    where
+        W: Fn(&Run) -> bool + Send + 'static,
+    {
         if self.read(|conn| Ok(conn.query(LEFT, args![])?.is_empty())).await? {
             return Ok(Vec::new());
         }
         let server = self.server_id().await?.to_owned();
-        self.write(move |conn| left(conn, &server)).await
+        self.write(move |conn| left(conn, &server, &wanted)).await
     }
 
     /// What could not be found out yet is for whoever comes next.
@@ -94,12 +106,16 @@ const LEFT: &str =
     "SELECT run_id, begun FROM changes_under_way WHERE server NOT IN (SELECT id FROM servers) ORDER BY at, run_id";
 
 /// In the order in which they began. Whoever finds them first looks after them.
-fn left(conn: &dyn Conn, server: &str) -> Result<Vec<Begun>, LedgerError> {
+fn left(conn: &dyn Conn, server: &str, wanted: &dyn Fn(&Run) -> bool) -> Result<Vec<Begun>, LedgerError> {
     let mut left = Vec::new();
     for row in conn.query(LEFT, args![])? {
         let (run, begun): (String, String) = (row.get("run_id")?, row.get("begun")?);
+        let begun = serde_json::from_str::<Begun>(&begun);
+        if begun.as_ref().is_ok_and(|begun| !wanted(&begun.run)) {
+            continue;
+        }
         conn.execute("UPDATE changes_under_way SET server = $1 WHERE run_id = $2", args![server, run.as_str()])?;
-        match serde_json::from_str(&begun) {
+        match begun {
             Ok(begun) => left.push(begun),
             // One that cannot be read keeps nobody from the others.
             Err(error) => tracing::error!(%error, run, "the note of a change cannot be read"),

@@ -23,7 +23,7 @@ mod translate;
 mod view;
 
 pub use approved::{Approved, Change, Statement};
-pub use change::{Trace, change_plan_json_schema, parse_change, parse_change_value};
+pub use change::{Trace, Unmade, change_plan_json_schema, parse_change, parse_change_value};
 pub use contract::draft::{draft, resource_name};
 pub use contract::error::ContractError;
 pub use contract::rest::{Pages, Rest, UpdateMethod};

@@ -3,9 +3,10 @@
 //! There may be other writers, of ours and of others: what is looked at is held until the end. A COMMIT whose answer was lost
 //! is looked up by the transaction's id.
 
+use super::fate::{Fate, Mark};
 use super::session::{Access, Session, Who};
 use super::{Postgres, columns, fault, params, rows};
-use crate::change::Unanswered;
+use crate::change::{Unanswered, is_refusal};
 use crate::fault::words::{NO_TARGET, OUTSIDE, SEVERAL, STALE, TAKEN};
 use crate::fault::{from_worker, timeout};
 use crate::protocol::{Cause, Failed, Queried, Query};
@@ -17,10 +18,8 @@ use std::time::{Duration, Instant};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Error, Row};
 
-/// How long a COMMIT may take, and how long its answer is looked for after that.
+/// How long a COMMIT may take.
 const END: Duration = Duration::from_secs(10);
-/// Between two looks at a transaction that has not ended.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// What a change left behind: the row as its writer may read it, and how many were written.
 type Left = (Queried, Bytes, u64);
@@ -30,7 +29,7 @@ struct Ready {
     session: Session,
     left: Left,
     /// The transaction, if it wrote.
-    xid: Option<String>,
+    mark: Option<Mark>,
 }
 
 /// Why there is nothing to commit.
@@ -38,6 +37,13 @@ enum Stop {
     Fault(Fault),
     /// It met another change: nothing was made, and it may well succeed now.
     Again(Fault),
+}
+
+impl Stop {
+    fn is_refusal(&self) -> bool {
+        let (Self::Fault(fault) | Self::Again(fault)) = self;
+        is_refusal(fault)
+    }
 }
 
 impl From<Fault> for Stop {
@@ -78,12 +84,19 @@ impl Postgres {
         let who = Who::caller(approved.caller(), &self.roles)?;
         let session = Session::begin_to(Access::Write, &self.pool, &self.schemas, &who, seconds).await?;
         let steps = Steps { session: &session, change, source: self.pool.name(), seconds };
-        let (left, xid) = steps.make(approved.limits().bytes).await?;
-        Ok(Ready { session, left, xid })
+        match steps.make(approved.limits().bytes).await {
+            Ok((left, mark)) => Ok(Ready { session, left, mark }),
+            Err(stop) => {
+                if stop.is_refusal() {
+                    session.undo().await;
+                }
+                Err(stop)
+            }
+        }
     }
 
     async fn end(&self, ready: Ready, seconds: u64) -> Result<Left, Unanswered> {
-        let Ready { session, left, xid } = ready;
+        let Ready { session, left, mark } = ready;
         let answer = tokio::time::timeout(END, session.commit()).await;
         let lost = match answer {
             Ok(Ok(())) => return Ok(left),
@@ -94,38 +107,17 @@ impl Postgres {
             Err(_) => timeout(END.as_secs()),
         };
         // Without an id nothing was written: there is nothing to lose.
-        let Some(xid) = xid else { return Ok(left) };
+        let Some(mark) = mark else { return Ok(left) };
         tracing::warn!(source = self.pool.name(), "the answer to a COMMIT was lost");
-        match tokio::time::timeout(END, self.fate(&xid)).await {
-            Ok(Some(true)) => Ok(left),
-            Ok(Some(false)) => {
+        match self.fate(&mark).await {
+            Fate::Made => Ok(left),
+            Fate::NotMade => {
                 let message = format!("the change was not made: {}", lost.message);
                 Err(Fault { message, ..lost }.hint("send it again").into())
             }
-            Ok(None) | Err(_) => Err(Unanswered::Unseen(lost)),
+            Fate::Forgotten => Err(Unanswered::Unseen(lost)),
+            Fate::Open => Err(Unanswered::Open(lost)),
         }
-    }
-
-    /// Whether a transaction was committed, as soon as the database says so. None where it has forgotten it.
-    async fn fate(&self, xid: &str) -> Option<bool> {
-        loop {
-            match self.status(xid).await.as_ref().map(Option::as_deref) {
-                Ok(Some("committed")) => return Some(true),
-                Ok(Some("aborted")) => return Some(false),
-                Ok(None) => return None,
-                // It has not ended, or the database is not back yet.
-                Ok(Some(_)) | Err(_) => tokio::time::sleep(LOOK).await,
-            }
-        }
-    }
-
-    async fn status(&self, xid: &str) -> Result<Option<String>, Fault> {
-        let session = Session::begin(&self.pool, &self.schemas, &Who::house(), END.as_secs()).await?;
-        let asked = "SELECT pg_xact_status($1::text::xid8)";
-        let row = session.client().query_one(asked, &[&xid]).await;
-        let status = row.and_then(|row| row.try_get(0)).map_err(|e| fault::of(self.pool.name(), &e, END.as_secs()))?;
-        session.finish().await;
-        Ok(status)
     }
 }
 
@@ -138,14 +130,14 @@ struct Steps<'s> {
 }
 
 impl Steps<'_> {
-    async fn make(&self, bytes: u64) -> Result<(Left, Option<String>), Stop> {
+    async fn make(&self, bytes: u64) -> Result<(Left, Option<Mark>), Stop> {
         let change = self.change;
+        // What its caller cannot see is not waited for: neither does that tell that it is there, nor keep its owner from it.
+        self.visible().await?;
         if let Some(lock) = change.lock() {
             // The lock of a natural key gives a row in any case.
             self.require(lock, Cause::Missing, "").await?;
-        }
-        if let Some(before) = change.before() {
-            self.require(before, Cause::Missing, "").await?;
+            self.visible().await?;
         }
         for reference in change.references() {
             self.require(reference, Cause::Reference, NO_TARGET).await?;
@@ -156,7 +148,7 @@ impl Steps<'_> {
         };
         let (queried, ipc) = self.image(key, bytes).await?;
         match (queried.row_count, affected) {
-            (1, _) => Ok(((queried, ipc, affected), self.xid().await?)),
+            (1, _) => Ok(((queried, ipc, affected), self.mark().await?)),
             // Its twin belongs to somebody whose rows this caller does not see.
             (_, 0) => Err(stop(Cause::Taken, TAKEN)),
             _ => Err(stop(Cause::Outside, OUTSIDE)),
@@ -207,10 +199,17 @@ impl Steps<'_> {
         Ok(pieces.whole().await?)
     }
 
-    async fn xid(&self) -> Result<Option<String>, Stop> {
-        let asked = "SELECT pg_current_xact_id_if_assigned()::text";
-        let row = self.session.client().query_one(asked, &[]).await;
-        Ok(row.and_then(|row| row.try_get(0)).map_err(|e| self.told(&e))?)
+    async fn mark(&self) -> Result<Option<Mark>, Stop> {
+        let row = self.session.client().query_one(Mark::ASKED, &[]).await;
+        Ok(row.and_then(|row| Mark::of(&row)).map_err(|e| self.told(&e))?)
+    }
+
+    /// That the caller can see the row of an UPDATE.
+    async fn visible(&self) -> Result<(), Stop> {
+        match self.change.before() {
+            Some(before) => self.require(before, Cause::Missing, "").await,
+            None => Ok(()),
+        }
     }
 
     async fn require(&self, statement: &Statement, cause: Cause, words: &str) -> Result<(), Stop> {

@@ -50,6 +50,12 @@ pub fn changing(source: &str, error: &Error, seconds: u64) -> Fault {
         "25006" => return crate::fault::read_only(source),
         // A trigger's own objection is a rule of the table too.
         _ if matches!(state.get(..2), Some("22" | "23" | "P0")) => (Cause::Check, RULE),
+        // These have words of their own below.
+        "42P01" | "42703" => return of(source, error, seconds),
+        _ if matches!(state.get(..2), Some("42" | "0A")) => {
+            tracing::warn!(source, state, message = told.message(), "Postgres did not understand a change");
+            return not_understood(source);
+        }
         _ => return of(source, error, seconds),
     };
     tracing::debug!(source, state, "Postgres refused a change");
@@ -66,6 +72,13 @@ pub fn undid(error: &Error) -> bool {
     error
         .as_db_error()
         .is_some_and(|told| matches!(told.code().code().get(..2), Some("22" | "23" | "40" | "44" | "P0")))
+}
+
+/// Its policies and triggers are statements too, and what is wrong with them is not the caller's to know.
+fn not_understood(source: &str) -> Fault {
+    let message =
+        format!("the database of source `{source}` cannot make this change: its table, or a rule of it, is in the way");
+    Fault::new(Kind::Invalid, "engine.statement", message).hint("whoever runs this server can see more in its log")
 }
 
 fn not_granted(source: &str) -> Fault {

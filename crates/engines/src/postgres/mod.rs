@@ -9,6 +9,7 @@ mod change;
 mod columns;
 mod describe;
 mod estimate;
+mod fate;
 mod fault;
 mod guard;
 mod numeric;

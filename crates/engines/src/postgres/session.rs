@@ -116,8 +116,17 @@ impl Session {
     }
 
     /// Ends the transaction. What an error means for what was written, only its kind tells.
-    pub async fn commit(mut self) -> Result<(), tokio_postgres::Error> {
-        self.client().batch_execute("COMMIT").await?;
+    pub async fn commit(self) -> Result<(), tokio_postgres::Error> {
+        self.end("COMMIT").await
+    }
+
+    /// Undoes the transaction, and keeps the connection for another: for when nothing runs in it any more.
+    pub async fn undo(self) {
+        drop(self.end("ROLLBACK").await);
+    }
+
+    async fn end(mut self, word: &str) -> Result<(), tokio_postgres::Error> {
+        self.client().batch_execute(word).await?;
         if let Some(connection) = self.connection.take() {
             self.pool.put_back(connection);
         }

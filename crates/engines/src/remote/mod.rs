@@ -68,6 +68,13 @@ impl Remote {
         }
     }
 
+    /// Whether a change of longer ago than this may still be made.
+    pub async fn is_changing(&self, since: Duration) -> Result<bool, Fault> {
+        match self {
+            Self::Postgres(postgres) => postgres.is_changing(since).await,
+        }
+    }
+
     pub async fn describe(&self) -> Result<SourceSchema, Fault> {
         match self {
             Self::Postgres(postgres) => postgres.describe().await,

@@ -2,6 +2,7 @@
 
 pub mod books;
 mod jwt;
+mod postgres;
 mod races;
 mod tenants;
 mod unseen;

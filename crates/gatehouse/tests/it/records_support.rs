@@ -53,6 +53,14 @@ pub fn update(case: &str, set: &Value) -> Value {
             "where": [{ "field": "id", "op": "=", "value": case }] })
 }
 
+/// An UPDATE of the row as it was seen.
+pub fn versioned(mut update: Value, seen: &Value) -> Value {
+    if let Some(filter) = update["where"].as_array_mut() {
+        filter.push(json!({ "field": "updated_at", "op": "=", "value": seen }));
+    }
+    update
+}
+
 pub fn email(case: &str, subject: &str) -> Value {
     json!({ "op": "INSERT", "resource": "client_communications",
             "values": { "case_id": case, "direction": "OUTBOUND", "channel": "EMAIL", "subject": subject } })

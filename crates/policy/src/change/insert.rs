@@ -92,7 +92,6 @@ fn twin(rules: &Rules<'_>, dialect: Dialect, given: &[(Known<'_>, Value)]) -> Re
     let mut draft = Draft::new(dialect);
     let mut all = Vec::new();
     let mut natural = Vec::new();
-    let mut name = vec![compile::table(rules)];
     for (known, value) in given {
         let bound = draft.bind(value.clone());
         if rules.contract.natural_key.iter().any(|name| name.eq_ignore_ascii_case(&known.field.name)) {
@@ -100,7 +99,6 @@ fn twin(rules: &Rules<'_>, dialect: Dialect, given: &[(Known<'_>, Value)]) -> Re
                 return Err(incomplete(rules));
             }
             natural.push(same(dialect, known, Nulls::Unknown, &bound));
-            name.push(serde_json::to_string(value).unwrap_or_default());
         }
         all.push(same(dialect, known, Nulls::Alike, &bound));
     }
@@ -117,13 +115,21 @@ fn twin(rules: &Rules<'_>, dialect: Dialect, given: &[(Known<'_>, Value)]) -> Re
         compile::table(rules),
         natural.join(" AND ")
     );
-    Ok(Some((lock(dialect, &name), draft.finish(sql))))
+    Ok(Some((lock(rules, dialect, given), draft.finish(sql))))
 }
 
-/// Values that the source would round to one are two here: its own constraint tells them apart then.
-fn lock(dialect: Dialect, name: &[String]) -> Lock {
+/// Values that the source would round to one are two here: its own constraint tells them apart then. Callers of all tenants
+/// share the lock, as they do the table's constraints: who inserts a natural key waits for whoever inserts the same.
+fn lock(rules: &Rules<'_>, dialect: Dialect, given: &[(Known<'_>, Value)]) -> Lock {
     (dialect == Dialect::Postgres).then(|| {
         let mut draft = Draft::new(dialect);
+        // In the order of the contract: that of the values is the caller's.
+        let part = |name: &String| {
+            let value = given.iter().find(|(known, _)| name.eq_ignore_ascii_case(&known.field.name));
+            value.and_then(|(_, value)| serde_json::to_string(value).ok()).unwrap_or_default()
+        };
+        let name: Vec<String> =
+            std::iter::once(compile::table(rules)).chain(rules.contract.natural_key.iter().map(part)).collect();
         let bound = draft.bind(Value::Text(name.join("\n")));
         draft.finish(format!("SELECT pg_advisory_xact_lock(hashtextextended({bound}, 0))"))
     })

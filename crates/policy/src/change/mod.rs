@@ -17,7 +17,7 @@ mod values;
 pub use service::service;
 
 pub use parse::{change_plan_json_schema, parse_change, parse_change_value};
-pub use trace::Trace;
+pub use trace::{Trace, Unmade};
 
 use crate::access::Reader;
 use crate::approved::Change;

@@ -11,36 +11,44 @@ use crate::check::statement;
 use crate::sql::walk::Origin;
 use domain::{Fault, ForeignKey, Limits, Value};
 
-/// A statement for each foreign key that is set as a whole, and whose target this caller may read.
+/// A statement for each foreign key that is set, and whose target this caller may read. Of one that is set in part, the rest
+/// is the source's: what is set must then name a row.
 pub fn of(rules: &Rules<'_>, set: &[(Known<'_>, Value)], limits: &Limits) -> Result<Vec<Statement>, Fault> {
     let table = rules.readable.table;
     // Those that only follow from names bind nobody.
     let declared = table.foreign_keys.iter().filter(|key| !key.columns.iter().any(|c| table.inferred.contains(c)));
     let mut found = Vec::new();
     for key in declared {
-        let Some(values) = values(key, set) else { continue };
-        let Some((target, fields)) = target(rules.reader, key) else { continue };
+        let Some((columns, values)) = values(key, set) else { continue };
+        let Some((target, fields)) = target(rules.reader, &key.target, &columns) else { continue };
         found.push(row(rules.reader, target, &fields, values, limits)?);
     }
     Ok(found)
 }
 
-/// What the columns of a key are set to. With a NULL among them it names nothing.
-fn values(key: &ForeignKey, set: &[(Known<'_>, Value)]) -> Option<Vec<Value>> {
-    let value = |column: &String| {
-        let (_, value) = set.iter().find(|(known, _)| known.column.eq_ignore_ascii_case(column))?;
-        (*value != Value::Null).then(|| value.clone())
-    };
-    key.columns.iter().map(value).collect()
+/// What the columns of a key are set to, by those that they point to. With a NULL among them it names nothing.
+fn values<'k>(key: &'k ForeignKey, set: &[(Known<'_>, Value)]) -> Option<(Vec<&'k String>, Vec<Value>)> {
+    let (mut columns, mut values) = (Vec::new(), Vec::new());
+    for (column, target) in key.columns.iter().zip(&key.target_columns) {
+        match set.iter().find(|(known, _)| known.column.eq_ignore_ascii_case(column)) {
+            Some((_, Value::Null)) => return None,
+            Some((_, value)) => {
+                columns.push(target);
+                values.push(value.clone());
+            }
+            None => {}
+        }
+    }
+    (!values.is_empty()).then_some((columns, values))
 }
 
 /// The resource over the table that a key points to, and its fields there.
-fn target<'a>(reader: Reader<'a>, key: &ForeignKey) -> Option<(&'a str, Vec<&'a str>)> {
+fn target<'a>(reader: Reader<'a>, table: &str, columns: &[&String]) -> Option<(&'a str, Vec<&'a str>)> {
     let fields = |readable: &Readable<'a>| -> Option<Vec<&'a str>> {
         let field = |column: &String| readable.fields.iter().find(|f| f.column.name.eq_ignore_ascii_case(column));
-        key.target_columns.iter().map(|column| field(column).map(|f| f.name)).collect()
+        columns.iter().map(|column| field(column).map(|f| f.name)).collect()
     };
-    let mut over = reader.resources().filter(|readable| readable.table.name.eq_ignore_ascii_case(&key.target));
+    let mut over = reader.resources().filter(|readable| readable.table.name.eq_ignore_ascii_case(table));
     over.find_map(|readable| Some((readable.name, fields(&readable)?)))
 }
 

@@ -1,7 +1,10 @@
 //! Where a change has left its trace, if it was made: asked when nobody saw its end.
+//!
+//! That its row is not there as it was written tells nothing: the source may have rounded it, and another change may have
+//! come since.
 
 use super::rules::{Known, Rules};
-use super::values;
+use super::{update, values};
 use crate::access::Reader;
 use crate::policy::Policy;
 use domain::change::{InsertStep, Step, UpdateStep};
@@ -9,65 +12,95 @@ use domain::plan::{Condition, Expr, Operand, Operator, SelectItem, Test};
 use domain::{Caller, FieldType, QueryPlan, SourceSchema, Value};
 use serde_json::Value as Json;
 
-/// What its source is asked about a change.
-#[derive(Debug)]
+/// What its source is asked about a change that has ended. Where neither tells anything, nobody knows.
+#[derive(Debug, Default)]
 pub struct Trace {
-    /// Gives the row, with all that its writer may read of it, if it is as the change would have left it.
-    pub plan: QueryPlan,
-    /// Whether such a row tells that the change was made. Otherwise only its absence tells something: that it was not.
-    pub telling: bool,
+    /// Gives the row, with all that its writer may read of it, as the change has left it: it was made.
+    pub made: Option<QueryPlan>,
+    pub unmade: Option<Unmade>,
+}
+
+/// What tells that a change was not made.
+#[derive(Debug)]
+pub enum Unmade {
+    /// That this gives a row: it still has the version that the change was meant for.
+    Row(QueryPlan),
+    /// That this gives none: nothing has the natural key.
+    NoRow(QueryPlan),
 }
 
 impl Policy {
-    /// None where the change could not be made today, or nothing can be compared.
-    pub fn trace(&self, caller: &Caller, source: &SourceSchema, step: &Step) -> Option<Trace> {
+    /// Empty where the change could not be made today, or nothing can be compared.
+    pub fn trace(&self, caller: &Caller, source: &SourceSchema, step: &Step) -> Trace {
         let reader = Reader { policy: self, caller, source, deleted: true };
-        let rules = Rules::of(reader, step.resource()).ok()?;
-        let (tests, telling) = match step {
-            Step::Read(_) => return None,
-            Step::Insert(step) => (inserted(&rules, step)?, !rules.contract.natural_key.is_empty()),
-            Step::Update(step) => (updated(&rules, step)?, true),
-        };
-        let mut plan = QueryPlan::over(&rules.contract.resource);
-        let fields = rules.readable.fields.iter();
-        plan.select =
-            fields.map(|f| SelectItem { expr: Expr::field(f.name), alias: Some(f.name.to_owned()) }).collect();
-        plan.filter = Some(Condition::And(tests));
-        plan.limit = Some(1);
-        Some(Trace { plan, telling })
+        let Ok(rules) = Rules::of(reader, step.resource()) else { return Trace::default() };
+        match step {
+            Step::Read(_) => Trace::default(),
+            Step::Insert(step) => inserted(&rules, step),
+            Step::Update(step) => updated(&rules, step),
+        }
     }
 }
 
-fn inserted(rules: &Rules<'_>, step: &InsertStep) -> Option<Vec<Condition>> {
-    let tests: Vec<Option<Condition>> =
-        step.values.iter().map(|(name, value)| holds(&rules.field(name).ok()?, value)).collect::<Option<_>>()?;
-    let tests: Vec<Condition> = tests.into_iter().flatten().collect();
-    (!tests.is_empty()).then_some(tests)
+/// Without a natural key, nothing tells its row from others.
+fn inserted(rules: &Rules<'_>, step: &InsertStep) -> Trace {
+    if rules.contract.natural_key.is_empty() {
+        return Trace::default();
+    }
+    let all = step.values.iter().map(|(name, value)| holds(rules, name, value)).collect::<Option<_>>();
+    let natural = |name: &String| {
+        let (given, value) = step.values.iter().find(|(given, _)| given.eq_ignore_ascii_case(name))?;
+        is_kept(rules.field(name).ok()?.field.kind).then(|| holds(rules, given, value))?
+    };
+    let natural = rules.contract.natural_key.iter().map(natural).collect::<Option<_>>();
+    Trace { made: all.map(|tests| plan(rules, tests)), unmade: natural.map(|tests| Unmade::NoRow(plan(rules, tests))) }
 }
 
-/// The row of the key, with the new values. One that still has the version that the change was meant for was not changed.
-fn updated(rules: &Rules<'_>, step: &UpdateStep) -> Option<Vec<Condition>> {
-    let mut tests = Vec::new();
+fn updated(rules: &Rules<'_>, step: &UpdateStep) -> Trace {
+    let (mut key, mut version) = (Vec::new(), None);
     for predicate in &step.filter {
-        let known = rules.field(&predicate.field).ok()?;
-        let in_key = rules.contract.key.iter().any(|name| name.eq_ignore_ascii_case(&known.field.name));
-        let test = holds(&known, &predicate.value)??;
-        tests.push(if in_key { test } else { Condition::Not(Box::new(test)) });
+        let Some(test) = holds(rules, &predicate.field, &predicate.value) else { return Trace::default() };
+        match rules.contract.key.iter().any(|name| name.eq_ignore_ascii_case(&predicate.field)) {
+            true => key.push(test),
+            false => version = Some(test),
+        }
     }
-    for (name, value) in &step.update {
-        tests.extend(holds(&rules.field(name).ok()?, value)?);
-    }
-    Some(tests)
+    let set = step.update.iter().map(|(name, value)| holds(rules, name, value)).collect::<Option<Vec<_>>>();
+    let moved = version.clone().map(|test| Condition::Not(Box::new(test)));
+    let made = set.map(|set| plan(rules, key.iter().cloned().chain(moved).chain(set).collect()));
+    let version = version.filter(|_| update::moves_version(rules));
+    let unmade = version.map(|test| Unmade::Row(plan(rules, key.into_iter().chain([test]).collect())));
+    Trace { made, unmade }
+}
+
+fn plan(rules: &Rules<'_>, tests: Vec<Condition>) -> QueryPlan {
+    let mut plan = QueryPlan::over(&rules.contract.resource);
+    let fields = rules.readable.fields.iter();
+    plan.select = fields.map(|f| SelectItem { expr: Expr::field(f.name), alias: Some(f.name.to_owned()) }).collect();
+    plan.filter = Some(Condition::And(tests));
+    plan.limit = Some(1);
+    plan
+}
+
+/// Whether a source keeps such values as they are given.
+fn is_kept(kind: FieldType) -> bool {
+    matches!(
+        kind,
+        FieldType::String
+            | FieldType::Text
+            | FieldType::Uuid
+            | FieldType::Integer
+            | FieldType::Boolean
+            | FieldType::Date
+    )
 }
 
 /// That a field holds a value, in the form in which it would be kept. JSON is not compared: it is written in many ways.
-fn holds(known: &Known<'_>, value: &Json) -> Option<Option<Condition>> {
-    if known.field.kind == FieldType::Json {
-        return Some(None);
-    }
-    let left = Expr::field(&known.field.name);
-    Some(Some(match values::take(known.field, value).ok()? {
+fn holds(rules: &Rules<'_>, name: &str, value: &Json) -> Option<Condition> {
+    let Known { field, .. } = rules.field(name).ok().filter(|known| known.field.kind != FieldType::Json)?;
+    let left = Expr::field(&field.name);
+    Some(match values::take(field, value).ok()? {
         Value::Null => Condition::IsNull(left),
         value => Condition::Test(Test { left, op: Operator::Equal, right: Operand::Value(value) }),
-    }))
+    })
 }

@@ -166,6 +166,12 @@ fn lock(rules: &Rules<'_>, dialect: Dialect, key: &[Pair<'_>]) -> Option<Stateme
     })
 }
 
+/// Whether a write leaves another version behind: the source's own, or ours.
+pub fn moves_version(rules: &Rules<'_>) -> bool {
+    let field = rules.contract.version_field.as_deref().and_then(|name| rules.contract.field(name));
+    field.is_some_and(|f| f.generated) || next_version(rules, rules.reader.source.dialect).is_some()
+}
+
 /// Every write moves the version on, where the source does not do so itself.
 fn next_version(rules: &Rules<'_>, dialect: Dialect) -> Option<(String, String)> {
     let field = rules.contract.field(rules.contract.version_field.as_deref()?).filter(|f| !f.generated)?;

@@ -1,8 +1,8 @@
 //! Plans of Records: what they compile to, and how wrong ones are refused.
 
 use crate::fixture::{agent, analyst, path, policy, source, text};
-use domain::{Caller, Dialect, Fault, Kind, Limits, Proposal};
-use policy::{Approved, Change, Policy};
+use domain::{Caller, Dialect, Fault, Kind, Limits, Proposal, QueryPlan};
+use policy::{Approved, Change, Policy, Trace, Unmade};
 
 /// A file of plans: a line `# name` (in reject files `# name: code`), then JSON up to the next such line.
 fn plans(relative: &str) -> Vec<(String, String)> {
@@ -155,27 +155,94 @@ fn expected(hidden: &str, code: &str) -> Kind {
     if hidden == "id" && code == "change.natural_key" { Kind::Invalid } else { Kind::Forbidden }
 }
 
+fn trace(json: &str) -> Trace {
+    let plan = policy::parse_change(json).unwrap();
+    policy().trace(&agent(), &source(Dialect::Sqlite), plan.step().unwrap())
+}
+
+fn tests(plan: &QueryPlan) -> String {
+    serde_json::to_string(&plan.filter).unwrap()
+}
+
 /// What a change would have left behind is looked for in the form in which it would be kept.
 #[test]
 fn a_trace_compares_what_would_be_kept() {
-    let trace = |json: &str| {
-        let plan = policy::parse_change(json).unwrap();
-        policy().trace(&agent(), &source(Dialect::Sqlite), plan.step().unwrap())
-    };
     let insert = trace(
         r#"{"steps":[{"op":"INSERT","resource":"cases","values":
-            {"case_no":"C-1","created_at":"2024-05-01T12:00:00+02:00","payload":{"b":1,"a":2},"priority":null}}]}"#,
-    )
-    .unwrap();
-    let tests = serde_json::to_string(&insert.plan.filter).unwrap();
-    assert!(insert.telling && tests.contains("2024-05-01T10:00:00.000Z"), "{tests}");
-    assert!(!tests.contains("payload"), "JSON is written in many ways: {tests}");
+            {"case_no":"C-1","created_at":"2024-05-01T12:00:00+02:00","priority":null}}]}"#,
+    );
+    let made = tests(&insert.made.unwrap());
+    assert!(made.contains("2024-05-01T10:00:00.000Z"), "{made}");
+    let Some(Unmade::NoRow(unmade)) = insert.unmade else { panic!("its natural key tells") };
+    insta::assert_snapshot!(tests(&unmade), @r#"{"and":[{"test":{"left":{"field":"case_no"},"op":"=","right":{"value":"C-1"}}}]}"#);
     let update = trace(
         r#"{"steps":[{"op":"UPDATE","resource":"cases","limit":1,"update":{"status":"CLOSED"},"where":[
             {"field":"id","op":"=","value":"6F9619FF-8B86-D011-B42D-00C04FC964FF"},
             {"field":"created_at","op":"=","value":"2024-05-01"}]}]}"#,
-    )
-    .unwrap();
-    insta::assert_snapshot!(serde_json::to_string(&update.plan.filter).unwrap(), @r#"{"and":[{"test":{"left":{"field":"id"},"op":"=","right":{"value":"6f9619ff-8b86-d011-b42d-00c04fc964ff"}}},{"not":{"test":{"left":{"field":"created_at"},"op":"=","right":{"value":"2024-05-01T00:00:00.000Z"}}}},{"test":{"left":{"field":"status"},"op":"=","right":{"value":"CLOSED"}}}]}"#);
-    assert!(trace(r#"{"steps":[{"op":"READ","resource":"cases","select":["id"],"limit":1}]}"#).is_none());
+    );
+    insta::assert_snapshot!(tests(&update.made.unwrap()), @r#"{"and":[{"test":{"left":{"field":"id"},"op":"=","right":{"value":"6f9619ff-8b86-d011-b42d-00c04fc964ff"}}},{"not":{"test":{"left":{"field":"created_at"},"op":"=","right":{"value":"2024-05-01T00:00:00.000Z"}}}},{"test":{"left":{"field":"status"},"op":"=","right":{"value":"CLOSED"}}}]}"#);
+    let Some(Unmade::Row(unmade)) = update.unmade else { panic!("its version tells") };
+    insta::assert_snapshot!(tests(&unmade), @r#"{"and":[{"test":{"left":{"field":"id"},"op":"=","right":{"value":"6f9619ff-8b86-d011-b42d-00c04fc964ff"}}},{"test":{"left":{"field":"created_at"},"op":"=","right":{"value":"2024-05-01T00:00:00.000Z"}}}]}"#);
+    let read = trace(r#"{"steps":[{"op":"READ","resource":"cases","select":["id"],"limit":1}]}"#);
+    assert!(read.made.is_none() && read.unmade.is_none());
+}
+
+/// What cannot be compared tells nothing: neither that a change was made, nor that it was not.
+#[test]
+fn a_trace_says_only_what_is_certain() {
+    let unversioned = trace(
+        r#"{"steps":[{"op":"UPDATE","resource":"cases","limit":1,"update":{"status":"CLOSED"},"where":[
+            {"field":"id","op":"=","value":"6F9619FF-8B86-D011-B42D-00C04FC964FF"}]}]}"#,
+    );
+    assert!(unversioned.made.is_some() && unversioned.unmade.is_none());
+    let json = trace(
+        r#"{"steps":[{"op":"UPDATE","resource":"cases","limit":1,"update":{"status":"CLOSED","payload":{"b":1}},"where":[
+            {"field":"id","op":"=","value":"6F9619FF-8B86-D011-B42D-00C04FC964FF"}]}]}"#,
+    );
+    assert!(json.made.is_none(), "JSON is written in many ways");
+    let rounded = text("fixture/cases.yaml").replace("natural_key: [case_no]", "natural_key: [amount]");
+    let rounding =
+        Policy::load([("cases.yaml".into(), rounded), ("clients.yaml".into(), text("fixture/clients.yaml"))]);
+    let plan = policy::parse_change(
+        r#"{"steps":[{"op":"INSERT","resource":"cases","values":{"case_no":"C-1","amount":12.345}}]}"#,
+    );
+    let insert = rounding.unwrap().trace(&agent(), &source(Dialect::Postgres), plan.unwrap().step().unwrap());
+    assert!(insert.made.is_some() && insert.unmade.is_none(), "the source may have rounded it");
+}
+
+/// However its caller writes them: who inserts the same natural key takes the same lock.
+#[test]
+fn a_natural_key_has_one_lock() {
+    let two = text("fixture/cases.yaml").replace("natural_key: [case_no]", "natural_key: [case_no, owner]");
+    let policy =
+        Policy::load([("cases.yaml".into(), two), ("clients.yaml".into(), text("fixture/clients.yaml"))]).unwrap();
+    let lock = |values: &str| {
+        let json = format!(r#"{{"steps":[{{"op":"INSERT","resource":"cases","values":{values}}}]}}"#);
+        let plan = Box::new(policy::parse_change(&json).unwrap());
+        let proposal = Proposal::Change { source: "crm".to_owned(), plan };
+        let approved = policy.check(&agent(), &source(Dialect::Postgres), &proposal, &Limits::default()).unwrap();
+        approved.change().unwrap().lock().unwrap().params().to_vec()
+    };
+    let one = lock(r#"{"case_no":"C-1","owner":"bob@example.com"}"#);
+    assert_eq!(lock(r#"{"OWNER":"bob@example.com","case_no":"C-1"}"#), one);
+    assert_ne!(lock(r#"{"case_no":"bob@example.com","owner":"C-1"}"#), one);
+}
+
+/// A foreign key of several columns names a row also where only some of them are set.
+#[test]
+fn a_key_that_is_set_in_part_names_a_row() {
+    let mut source = source(Dialect::Postgres);
+    let cases = source.tables.iter_mut().find(|table| table.name.ends_with("cases")).unwrap();
+    let key = cases.foreign_keys.first_mut().unwrap();
+    key.columns = vec!["owner".to_owned(), "case_no".to_owned()];
+    key.target_columns = vec!["name".to_owned(), "id".to_owned()];
+    let references = |values: &str| {
+        let json = format!(r#"{{"steps":[{{"op":"INSERT","resource":"cases","values":{values}}}]}}"#);
+        let plan = Box::new(policy::parse_change(&json).unwrap());
+        let proposal = Proposal::Change { source: "crm".to_owned(), plan };
+        let approved = policy().check(&agent(), &source, &proposal, &Limits::default()).unwrap();
+        approved.change().unwrap().references().iter().map(|s| s.params().len()).collect::<Vec<_>>()
+    };
+    assert_eq!(references(r#"{"case_no":"C-1"}"#), [1]);
+    assert_eq!(references(r#"{"case_no":"C-1","owner":"bob@example.com"}"#), [2]);
 }

@@ -1,7 +1,7 @@
 //! Writers that meet: of those that saw the same version one wins, and of those that insert the same row none makes a second.
 
 use super::books::Books;
-use crate::records_support::{Firm, email, error, firms, read, step, update};
+use crate::records_support::{Firm, email, error, firms, read, step, update, versioned};
 use serde_json::{Value, json};
 use testkit::{Client, Reply};
 
@@ -21,8 +21,7 @@ fn of_writers_that_saw_the_same_version_one_wins() {
     for Firm { engine, agent, .. } in firms() {
         let seen =
             read(agent, "cases", &["updated_at"], &[("id", "=", json!("case_480"))])["data"][0]["updated_at"].clone();
-        let mut change = update("case_480", &json!({ "priority": "URGENT" }));
-        change["where"].as_array_mut().unwrap().push(json!({ "field": "updated_at", "op": "=", "value": seen }));
+        let change = versioned(update("case_480", &json!({ "priority": "URGENT" })), &seen);
         let replies = at_once(&[agent], &change);
         let stale = |reply: &&Reply| error(reply) == (409, "CONFLICT".into(), "change.stale".into());
         let (won, lost) = (replies.iter().filter(|r| r.status == 200).count(), replies.iter().filter(stale).count());

@@ -2,7 +2,7 @@
 
 use super::books::Books;
 use super::wire::Wire;
-use crate::records_support::{email, error, step, update};
+use crate::records_support::{email, error, read, step, update, versioned};
 use crate::scan_support::audited;
 use crate::support::{server, verify};
 use serde_json::json;
@@ -15,6 +15,14 @@ const DOOM: &str = "
     BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$;
     CREATE CONSTRAINT TRIGGER doomed AFTER INSERT ON client_communications DEFERRABLE INITIALLY DEFERRED
     FOR EACH ROW WHEN (NEW.subject = 'Doomed') EXECUTE FUNCTION doom();";
+/// One whose COMMIT takes as long as somebody holds a lock, whoever cancels it.
+const SLOW: &str = "
+    CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN LOOP
+        BEGIN PERFORM pg_advisory_xact_lock(7); RETURN NULL; EXCEPTION WHEN query_canceled THEN NULL; END;
+    END LOOP; END $$;
+    CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON client_communications DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION slow();";
 const SENT: &str = "SELECT count(*) FROM client_communications WHERE case_id = 'case_460'";
 
 fn wired() -> (Books, Wire, Server) {
@@ -73,6 +81,65 @@ fn what_cannot_be_found_out_is_told_and_settled_later() {
     assert!(verify(&server)["flaw"].is_null());
 }
 
+fn wait_for(what: &str, seen: impl Fn() -> bool) {
+    let patience = Instant::now() + Duration::from_secs(90);
+    while !seen() {
+        assert!(Instant::now() < patience, "{what}");
+    }
+}
+
+/// A COMMIT that has not ended is neither made nor not made: nobody is told to send it again.
+#[test]
+fn a_commit_that_takes_its_time_is_not_taken_for_none() {
+    let books = Books::new();
+    let server = books.server().start();
+    let agent = server.client("bob", "agent");
+    books.sql(SLOW);
+    let held = books.hold("SELECT pg_advisory_xact_lock(7)");
+    let told = step(&agent, &email("case_460", "In its time"));
+    assert_eq!(error(&told).2, "change.unknown_outcome", "{}", told.text());
+    assert_eq!((books.sql(SENT).as_str(), under_way(&server)), ("0", 1), "its note stays");
+    drop(held);
+    wait_for("nobody looked for the change", || under_way(&server) == 0);
+    assert_eq!(
+        (audited(&server, "change.reconciled"), books.sql(SENT).as_str()),
+        (vec![json!({ "found": "made" })], "1")
+    );
+}
+
+/// It outlives its server: the next one waits for its end too, however old its note is.
+#[test]
+fn a_commit_that_outlives_its_server_is_waited_for() {
+    let (books, data) = (Books::new(), tempfile::tempdir().unwrap());
+    let start = || books.server().data(data.path()).env("RUN_TIMEOUT_SECONDS", "5").start();
+    let mut server = start();
+    let agent = server.client("bob", "agent");
+    assert_eq!(step(&agent, &email("case_461", "First")).status, 200);
+    books.sql(SLOW);
+    let held = books.hold("SELECT pg_advisory_xact_lock(7)");
+    let plan = json!({ "version": "1", "steps": [email("case_460", "Left alone")] }).to_string().into_bytes();
+    let sent = std::thread::spawn(move || agent.try_send("POST".parse().unwrap(), "/agent/db/plan", plan).is_ok());
+    wait_for("no COMMIT", || books.is_waited_for());
+    server.kill();
+    assert!(!sent.join().unwrap());
+    let ledger = rusqlite::Connection::open(data.path().join("ledger.sqlite")).unwrap();
+    let age = "UPDATE changes_under_way SET begun = json_set(begun, '$.noted', '2026-01-01T00:00:00Z')";
+    assert_eq!(ledger.execute(age, []).unwrap(), 1);
+    let old = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
+               AND backend_xid IS NOT NULL AND xact_start < clock_timestamp() - interval '5 seconds'";
+    wait_for("no old transaction", || books.sql(old) == "1");
+
+    let server = start();
+    let looked = || ledger.query_row("SELECT server = '' FROM changes_under_way", [], |row| row.get(0)).unwrap_or(true);
+    wait_for("nobody looked for the change", looked);
+    drop(held);
+    wait_for("nobody looked again", || under_way(&server) == 0);
+    assert_eq!(
+        (audited(&server, "change.reconciled"), books.sql(SENT).as_str()),
+        (vec![json!({ "found": "made" })], "1")
+    );
+}
+
 /// A change is made, and the ledger is away: its caller is told, and it is recorded when the ledger is back.
 #[test]
 fn what_the_ledger_could_not_take_is_recorded_later() {
@@ -101,7 +168,8 @@ fn what_the_ledger_could_not_take_is_recorded_later() {
     assert!(verify(&server)["flaw"].is_null());
 }
 
-/// A change of SQLite that takes too long is ended, undone and told so.
+/// A change of SQLite that takes too long is ended and undone. Where a version tells so, its caller is told; where none does,
+/// somebody else may have written what is there.
 #[test]
 fn a_change_that_took_too_long_is_looked_for() {
     let data = tempfile::tempdir().unwrap();
@@ -112,11 +180,16 @@ fn a_change_that_took_too_long_is_looked_for() {
          SELECT max(n) FROM (WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c); END",
     )
     .unwrap();
-    let server = server().demo().data(data.path()).env("RUN_TIMEOUT_SECONDS", "2").start();
+    let server = server().demo().data(data.path()).env("RUN_TIMEOUT_SECONDS", "5").start();
     let agent = server.client("bob", "agent");
-    let late = step(&agent, &update("case_462", &json!({ "title": "For ever" })));
+    let seen =
+        read(&agent, "cases", &["updated_at"], &[("id", "=", json!("case_462"))])["data"][0]["updated_at"].clone();
+    let for_ever = update("case_462", &json!({ "title": "For ever" }));
+    let late = step(&agent, &versioned(for_ever.clone(), &seen));
     assert_eq!(error(&late), (504, "TIMEOUT".into(), "engine.timeout".into()), "{}", late.text());
     assert!(late.text().contains("not made"), "{}", late.text());
     let next = step(&agent, &update("case_462", &json!({ "title": "In time" })));
     assert_eq!((next.status, under_way(&server)), (200, 0), "{}", next.text());
+    let late = step(&agent, &for_ever);
+    assert_eq!(error(&late), (504, "TIMEOUT".into(), "change.unknown_outcome".into()), "{}", late.text());
 }

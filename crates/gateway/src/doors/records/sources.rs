@@ -28,7 +28,7 @@ pub async fn examine(house: &Arc<House>) -> Result<(), CannotOpen> {
         }
         house.engines.recover(&dataset.source).await.map_err(|fault| CannotOpen(vec![fault.to_string()]))?;
     }
-    house.reconcile_changes().await.map(drop).map_err(|fault| CannotOpen(vec![fault.to_string()]))
+    house.reconcile_here().await.map_err(|fault| CannotOpen(vec![fault.to_string()]))
 }
 
 /// The writer is given the whole directory, for the journal's sake: nothing else may be in it.

@@ -250,7 +250,8 @@ async fn a_slow_server_of_keys_keeps_nobody_waiting() {
             held.push(stream);
         }
     });
-    let config = Jwt { jwks: Some(Jwks::Url(url)), role_claim: "app_metadata.role".into(), ..Jwt::default() };
+    let secret = Some(crate::config::Secret::new(SECRET));
+    let config = Jwt { secret, jwks: Some(Jwks::Url(url)), role_claim: "app_metadata.role".into(), ..Jwt::default() };
     let pace = keys::Pace { good_for: std::time::Duration::ZERO, ask_again: std::time::Duration::ZERO };
     let verifier = std::sync::Arc::new(Verifier { keys: keys::Keys::at(&config, pace).unwrap(), config });
     let now = Timestamp::from_second(NOW).unwrap();
@@ -269,6 +270,8 @@ async fn a_slow_server_of_keys_keeps_nobody_waiting() {
     for _ in 0..100 {
         assert!(verifier.person(&known, now).await.is_ok());
     }
+    let by_secret = hs256(SECRET.as_bytes(), &json!({ "alg": "HS256", "kid": "theirs" }), &claims());
+    assert!(verifier.person(&by_secret, now).await.is_ok());
     assert!(waiting.iter().all(|task| !task.is_finished()), "they wait, and the others do not wait for them");
     assert_eq!(asked.load(std::sync::atomic::Ordering::SeqCst), 2);
     waiting.iter().for_each(tokio::task::JoinHandle::abort);
