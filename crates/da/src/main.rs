@@ -21,6 +21,10 @@ use clap::{CommandFactory, Parser};
 use problem::Problem;
 use std::process::ExitCode;
 
+/// A fetch takes and gives back many large batches on two threads; the system's allocator keeps a growing part of them.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let as_json = std::env::args_os().any(|arg| arg == "--json");
     let cli = match cli::Cli::try_parse() {

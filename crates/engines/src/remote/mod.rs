@@ -72,6 +72,10 @@ impl Remote {
     pub async fn is_changing(&self, since: Duration) -> Result<bool, Fault> {
         match self {
             Self::Postgres(postgres) => postgres.is_changing(since).await,
+            // Nothing is ever changed there.
+            Self::Flight(_) => Ok(false),
+            // A service cannot be asked; by then its own time-out is long over.
+            Self::Rest(_) => Ok(false),
         }
     }
 
