@@ -33,7 +33,7 @@ lint: duckdb ## formatting and lints
 
 unit: duckdb
 	@rm -rf $(TALLY)
-	@echo "== tests"; GATEHOUSE_TALLY=$(TALLY) $(CARGO) test --workspace --locked --quiet
+	@echo "== tests"; GATEHOUSE_TALLY=$(TALLY) $(CARGO) test --workspace --locked --quiet --no-fail-fast
 	@scripts/tally $(TALLY)
 
 page: duckdb ## the page in a real browser; pictures of it go to $(TARGET)/pictures
@@ -63,6 +63,7 @@ python: ## the Python clients that tests use, into the user's cache (once; some 
 	@scripts/python-deps litellm >/dev/null
 	@scripts/python-deps scan >/dev/null
 	@scripts/python-deps da >/dev/null
+	@scripts/python-deps sail >/dev/null
 
 inspector: ## the MCP Inspector that tests use, into the user's cache (once)
 	@scripts/inspector >/dev/null

@@ -169,7 +169,7 @@ pub struct Fetch {
     after_help = "Examples:\n  da query \"SELECT count(*) FROM cz\"\n  da query --remote \"SELECT count(*) FROM web_sessions\"\n  da query --register today=\"SELECT country, count(*) n FROM web_sessions GROUP BY 1\" \\\n      \"SELECT * FROM today JOIN cz USING (country)\"\n  da query \"FROM cz\" -o cz.csv"
 )]
 pub struct Query {
-    /// One SQL statement
+    /// SQL; of several statements the result of the last is shown
     #[arg(required_unless_present = "stdin", conflicts_with = "stdin")]
     pub sql: Option<String>,
     /// Read the statement from stdin

@@ -21,6 +21,12 @@ impl<'a> Local<'a> {
         Ok(Self { connection: open_for_reading(place)?, place })
     }
 
+    /// Ends without taking the database apart, which costs more than many queries: it was only read, and whatever it
+    /// held goes with the program.
+    pub fn leave(self) {
+        std::mem::forget(self.connection);
+    }
+
     /// Runs a statement and hands its result on as it is made.
     pub fn query<T>(
         &self,
@@ -90,14 +96,26 @@ impl<'a> Local<'a> {
         let text = error.to_string().trim_end().to_owned();
         let hint = match missing_table(&text) {
             Some(table) => self.where_is(&table),
+            None if text.contains("read-only mode") => {
+                "`da query` only reads; -o FILE writes a result, `duckdb` opens analytics.duckdb for writing".to_owned()
+            }
             None if text.starts_with("Parser Error") || text.starts_with("Binder Error") => {
                 "this is DuckDB's SQL; `DESCRIBE TABLE_NAME` shows columns and types".to_owned()
             }
             None => "`da snapshot list` and `DESCRIBE TABLE_NAME` show what there is".to_owned(),
         };
-        match text.starts_with("IO Error") || text.starts_with("INTERNAL Error") {
-            true => Problem::new(Exit::Unexpected, "duckdb", text, "`da doctor` checks this installation"),
-            false => Problem::invalid("sql", text, hint),
+        match () {
+            () if text.contains("No files found that match") => {
+                Problem::invalid("no_file", text, "paths are relative to the working directory")
+            }
+            () if text.contains("Failed to download extension") => {
+                let hint = "nothing is installed behind your back, and nothing could be fetched; parquet, json and icu are there";
+                Problem::new(Exit::Network, "no_extension", text, hint)
+            }
+            () if text.starts_with("IO Error") || text.starts_with("INTERNAL Error") => {
+                Problem::new(Exit::Unexpected, "duckdb", text, "`da doctor` checks this installation")
+            }
+            () => Problem::invalid("sql", text, hint),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Ctrl-C: what is half done is removed, what is being installed is finished, and the exit code is 130.
 
 use crate::problem::{Problem, Result};
+use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::collections::BTreeSet;
@@ -38,8 +39,8 @@ fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Listens from now on.
-pub fn listen() -> Result<()> {
+/// Listens from now on. `as_json` is how to say so.
+pub fn listen(as_json: bool) -> Result<()> {
     let mut signals =
         Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(|error| Problem::unexpected("no signals", error))?;
     std::thread::spawn(move || {
@@ -48,8 +49,15 @@ pub fn listen() -> Result<()> {
             for path in unfinished.iter() {
                 drop(std::fs::remove_file(path));
             }
-            eprintln!("Error: interrupted\nHint: nothing was changed by what was under way");
-            std::process::exit(128 + signal);
+            let code = 128 + signal;
+            let (message, hint) = ("interrupted", "nothing was changed by what was under way");
+            match as_json {
+                true => {
+                    eprintln!("{}", json!({ "error": message, "message": message, "hint": hint, "exit_code": code }))
+                }
+                false => eprintln!("Error: {message}\nHint: {hint}"),
+            }
+            std::process::exit(code);
         }
     });
     Ok(())

@@ -159,6 +159,14 @@ impl Fault {
         self
     }
 
+    /// The code of a change of which nobody knows whether it was made.
+    pub const UNKNOWN_OUTCOME: &str = "change.unknown_outcome";
+
+    /// Whether it leaves open what happened. Whoever keeps records has to come back to it.
+    pub fn is_unknown_outcome(&self) -> bool {
+        self.code == Self::UNKNOWN_OUTCOME
+    }
+
     /// For what must not happen: the log has the cause, the caller has the request id.
     pub fn internal(code: impl Into<String>) -> Self {
         Self::new(Kind::Internal, code, "something failed on our side")

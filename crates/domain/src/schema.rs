@@ -11,9 +11,19 @@ pub enum Dialect {
     DuckDb,
     Sqlite,
     Postgres,
+    /// Statements are written in DuckDB's SQL and translated.
+    Spark,
 }
 
 impl Dialect {
+    /// The SQL that statements for this engine are written in.
+    pub fn written(self) -> Self {
+        match self {
+            Self::Spark => Self::DuckDb,
+            own => own,
+        }
+    }
+
     /// Whether an engine has row-level security of its own: then two callers may get different rows for one statement,
     /// and nothing that was read for one is kept for another.
     pub fn varies_by_caller(self) -> bool {
@@ -90,6 +100,10 @@ pub struct Table {
     pub row_count: Option<u64>,
     /// True when policy shows this caller only some of the rows.
     pub filtered: bool,
+    /// A result that this very caller was given before, to be joined: no contract covers it, and they may read all of it.
+    /// Only the house says so: no engine and nothing that is read from anywhere can.
+    #[serde(skip)]
+    pub given: bool,
 }
 
 impl Table {

@@ -184,10 +184,13 @@ impl Worker {
         Some(match kind {
             SourceKind::Files(tables) => OpenEngine::Files(tables.iter().map(open).collect::<Option<_>>()?),
             SourceKind::Sqlite(path) => OpenEngine::Sqlite(self.jailed.inside(path)?),
+            SourceKind::Joined { local, parts } => {
+                OpenEngine::Files(local.iter().chain(parts).map(open).collect::<Option<_>>()?)
+            }
             SourceKind::SqliteWritable(path) if writes => OpenEngine::SqliteWriter(self.jailed.inside(path)?),
             SourceKind::SqliteWritable(path) => OpenEngine::SqliteLive(self.jailed.inside(path)?),
             // No worker reads it.
-            SourceKind::Postgres(_) => return None,
+            SourceKind::Postgres(_) | SourceKind::Flight(_) | SourceKind::Rest(_) => return None,
         })
     }
 

@@ -3,6 +3,17 @@
 use crate::protocol::{Cause, Failed};
 use domain::{Fault, Kind};
 
+/// What is said of a change that is not made, by whichever engine.
+pub mod words {
+    pub const NO_TARGET: &str = "a value names a row that is not there";
+    pub const OUTSIDE: &str = "the row would not be yours to see";
+    pub const RULE: &str = "a rule of the table does not take these values";
+    pub const SEVERAL: &str = "more than one row was written";
+    pub const STALE: &str = "the row has been changed since you read it";
+    pub const TAKEN: &str = "another row has this natural key, with other values";
+    pub const UNIQUE: &str = "another row has a value that must be unique";
+}
+
 pub fn from_worker(failed: &Failed) -> Fault {
     let (kind, code) = match failed.cause {
         Cause::Statement => (Kind::Invalid, "engine.statement"),

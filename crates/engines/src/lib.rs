@@ -8,20 +8,22 @@
 mod change;
 mod client;
 mod fault;
+mod flight;
 mod hot;
 pub mod json;
 mod pool;
 mod postgres;
 mod protocol;
 mod remote;
+mod rest;
 mod source;
 mod stream;
 pub mod worker;
 
-pub use change::Written;
+pub use change::{Unanswered, Written};
 pub use client::run_worker;
 pub use hot::HotSettings;
 pub use pool::{Engines, Executed, Scanning, Settings};
 pub use protocol::{Estimate, Form};
-pub use source::{Dsn, FileTable, PostgresSource, Source, SourceKind, Tls};
+pub use source::{Credential, Dsn, FileTable, FlightSource, PostgresSource, RestSource, Source, SourceKind, Tls};
 pub use stream::{Caps, Next, Streaming, Total};

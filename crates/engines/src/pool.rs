@@ -88,6 +88,8 @@ pub(crate) struct Key {
 pub(crate) enum Profile {
     Usual,
     Scan,
+    /// As for a scan, for one statement: what it reads besides the source is one caller's.
+    Joined,
     /// Writes; one at a time for each source.
     Write,
 }
@@ -240,7 +242,7 @@ impl Engines {
     async fn turn(&self, profile: Profile) -> Result<OwnedSemaphorePermit, Fault> {
         let turns = match profile {
             Profile::Usual | Profile::Write => self.shared.turns.clone(),
-            Profile::Scan => self.shared.scan_turns.clone(),
+            Profile::Scan | Profile::Joined => self.shared.scan_turns.clone(),
         };
         match tokio::time::timeout(self.shared.settings.queue, turns.acquire_owned()).await {
             Ok(Ok(turn)) => Ok(turn),
@@ -276,7 +278,7 @@ impl Engines {
         match profile {
             Profile::Usual => Room { jail: settings.jail, threads: 1, writes: false },
             Profile::Write => Room { jail: settings.jail, threads: 1, writes: true },
-            Profile::Scan => {
+            Profile::Scan | Profile::Joined => {
                 Room { jail: settings.scan.jail, threads: threads(settings.scan.jail.cpus), writes: false }
             }
         }
@@ -316,7 +318,7 @@ impl Engines {
         let settings = &self.shared.settings;
         let Some(worker) = worker.0.take() else { return };
         let spent = worker.served >= settings.worker_max_statements || worker.born.elapsed() >= settings.worker_max_age;
-        if spent || settings.strict && worker.served > 0 {
+        if spent || key.profile == Profile::Joined || settings.strict && worker.served > 0 {
             return bury(worker);
         }
         let mut idle = lock(&self.shared.idle);
@@ -361,6 +363,9 @@ impl<T: Send + 'static> Work<T> {
 impl<T: Send + 'static> Drop for Work<T> {
     fn drop(&mut self) {
         let (Some(held), Ok(runtime)) = (self.held.take(), tokio::runtime::Handle::try_current()) else { return };
+        if self.key.profile == Profile::Joined {
+            return;
+        }
         let (engines, key, source) = (self.engines.clone(), self.key.clone(), self.source.clone());
         runtime.spawn(async move {
             if let Ok(worker) = engines.start(&source, key.profile, true).await {
@@ -381,6 +386,14 @@ impl Killing {
 }
 
 impl Killing {
+    /// Ends it, and waits until it has.
+    pub async fn end(&mut self) {
+        if let Some(mut worker) = self.0.take() {
+            // A kill that panics has killed nothing less.
+            drop(tokio::task::spawn_blocking(move || worker.kill()).await);
+        }
+    }
+
     /// Asks something about the source itself, in bounded time.
     async fn look<T>(&mut self, ask: impl AsyncFnOnce(&mut Worker) -> Result<T, Lost>) -> Result<T, Fault> {
         let answer = tokio::time::timeout(LOOK_TIMEOUT, ask(self.get()?)).await;

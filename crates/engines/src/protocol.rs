@@ -110,6 +110,7 @@ pub struct Change {
     pub columns: Vec<String>,
     pub insert: bool,
     pub key: usize,
+    pub references: Vec<Bound>,
     pub twin: Option<Bound>,
     pub before: Option<Bound>,
     pub write: Bound,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio_postgres::config::Host;
 
 /// A source of the configuration, or a dataset of the registry.
@@ -24,6 +24,61 @@ pub enum SourceKind {
     /// A database that Records writes to. It has a directory to itself, since its journal stands beside it.
     SqliteWritable(PathBuf),
     Postgres(Box<PostgresSource>),
+    /// An engine that works on many machines, reached by Arrow Flight SQL.
+    Flight(Box<FlightSource>),
+    /// Files, and results that one caller was given, for one statement.
+    Joined {
+        local: Vec<FileTable>,
+        parts: Vec<FileTable>,
+    },
+    /// An internal service, which Records reads and writes.
+    Rest(Box<RestSource>),
+}
+
+/// An engine behind Arrow Flight SQL, and how it is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlightSource {
+    /// `http://host:port`, or `https://` where its certificate is verified.
+    pub url: String,
+    /// Sent with every call.
+    pub token: Option<Dsn>,
+    /// PEM file of the authority that its certificate comes from; without it, the authorities of this machine.
+    pub ca: Option<PathBuf>,
+    /// The databases whose tables are shown. Those of `default` are called by their plain names.
+    pub databases: Vec<String>,
+    /// Statements at a time; others wait.
+    pub connections: usize,
+}
+
+/// An internal service, and how it is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RestSource {
+    /// What the paths of contracts are added to.
+    pub url: String,
+    pub token: Option<Credential>,
+    /// How long one request may take.
+    pub timeout: Duration,
+    pub writable: bool,
+}
+
+/// What a service knows the house by: never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credential(String);
+
+impl Credential {
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Credential {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Credential(…)")
+    }
 }
 
 /// A Postgres database, and how it is reached.
@@ -38,6 +93,8 @@ pub struct PostgresSource {
     pub roles: BTreeMap<String, String>,
     /// Connections at a time; statements beyond it wait.
     pub connections: usize,
+    /// Whether Records may write to it. Everything else reads in READ ONLY transactions all the same.
+    pub writable: bool,
 }
 
 /// Whom the certificate of a server must come from.
@@ -103,13 +160,25 @@ impl Source {
         match &self.kind {
             SourceKind::Files(tables) => tables.iter().map(|t| t.path.as_path()).collect(),
             SourceKind::Sqlite(path) | SourceKind::SqliteWritable(path) => vec![path],
-            SourceKind::Postgres(_) => Vec::new(),
+            SourceKind::Joined { local, parts } => local.iter().chain(parts).map(|t| t.path.as_path()).collect(),
+            SourceKind::Postgres(_) | SourceKind::Flight(_) | SourceKind::Rest(_) => Vec::new(),
         }
     }
 
     /// Whether changes may be made to it, where contracts allow them.
     pub fn is_writable(&self) -> bool {
-        matches!(self.kind, SourceKind::SqliteWritable(_))
+        match &self.kind {
+            SourceKind::Files(_) | SourceKind::Sqlite(_) => false,
+            SourceKind::Flight(_) | SourceKind::Joined { .. } => false,
+            SourceKind::SqliteWritable(_) => true,
+            SourceKind::Postgres(settings) => settings.writable,
+            SourceKind::Rest(service) => service.writable,
+        }
+    }
+
+    /// Whether it is a service, which only Records knows.
+    pub fn is_service(&self) -> bool {
+        matches!(self.kind, SourceKind::Rest(_))
     }
 
     /// Changes whenever its tables may have changed, other than in their rows.
@@ -123,8 +192,11 @@ impl Source {
     /// Whether it is on another machine, and no worker reads it.
     pub fn is_remote(&self) -> bool {
         match self.kind {
-            SourceKind::Files(_) | SourceKind::Sqlite(_) | SourceKind::SqliteWritable(_) => false,
-            SourceKind::Postgres(_) => true,
+            SourceKind::Files(_)
+            | SourceKind::Sqlite(_)
+            | SourceKind::SqliteWritable(_)
+            | SourceKind::Joined { .. } => false,
+            SourceKind::Postgres(_) | SourceKind::Flight(_) | SourceKind::Rest(_) => true,
         }
     }
 

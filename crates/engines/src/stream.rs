@@ -8,7 +8,7 @@ use crate::fault;
 use crate::pool::{Engines, Profile, Work};
 use crate::protocol::{Form, Queried, Query};
 use crate::remote::Pieces;
-use crate::source::Source;
+use crate::source::{Source, SourceKind};
 use bytes::Bytes;
 use domain::{Fault, ResultColumn};
 use policy::Approved;
@@ -128,7 +128,8 @@ impl Engines {
             let pieces = beginning.await.map_err(|_| fault::timeout(seconds))??;
             return Ok((At::Elsewhere(pieces, turn), source.data_version()?));
         }
-        let mut work = self.work(source, approved, Profile::Scan, turn).await?;
+        let profile = if matches!(source.kind, SourceKind::Joined { .. }) { Profile::Joined } else { Profile::Scan };
+        let mut work = self.work(source, approved, profile, turn).await?;
         let worker = work.worker.get()?;
         let data_version = worker.data_version.clone();
         let begun = worker.begin(query).await;

@@ -270,10 +270,31 @@ pub struct Plan {
     pub question: Option<String>,
 }
 
+const EVAL_HELP: &str = "\
+Examples:
+  gatehouse eval demo/questions.jsonl --data data
+  gatehouse eval questions.jsonl --source shop.sqlite --min-right 0.6 --min-precision 0.9
+  gatehouse eval questions.jsonl --source shop.sqlite --planner claude --json
+
+A line is {\"question\", …} with what is right: \"sql\" (a query that gives the answer), \"rows\", \"refuse\": true or
+\"clarify\": true. It may name its \"dataset\" or \"db\" (a SQLite file beside the questions), a \"shape\" to count it under,
+and \"ordered\": true.
+
+A model is asked as the settings of --data or --config and the environment say. The rows of its last statement are its
+answer; one without rows counts as refused, or as asked back if it ends in a question mark.
+
+Exit code 1: fewer right than `--min-right`, `--min-precision` or `--min-withheld` ask for.";
+
+/// A part of one.
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("a share is a number from 0 to 1".to_owned()),
+    }
+}
+
 #[derive(Args)]
-#[command(
-    after_help = "Examples:\n  gatehouse eval demo/questions.jsonl --data data\n  gatehouse eval questions.jsonl --source shop.sqlite --min-right 0.6 --min-precision 0.9\n\nA line is {\"question\", …} with what is right: \"sql\" (a query that gives the answer), \"rows\", \"refuse\": true or\n\"clarify\": true. It may name its \"dataset\" or \"db\" (a SQLite file beside the questions), a \"shape\" to count it under, and\n\"ordered\": true. Exit code 1: fewer right than `--min-right`, `--min-precision` or\n`--min-withheld` ask for."
-)]
+#[command(after_help = EVAL_HELP)]
 pub struct Eval {
     /// JSON lines
     pub questions: PathBuf,
@@ -282,7 +303,8 @@ pub struct Eval {
     /// A dataset's id, or a file, for lines that name none
     #[arg(long, value_name = "FILE_OR_NAME")]
     pub source: Option<String>,
-    #[arg(long, default_value = "offline", value_parser = ["offline"])]
+    /// Who answers, as the setting `planner` names it: `offline`, `claude`, `claude-code`, `openai` or `auto`
+    #[arg(long, value_name = "NAME", default_value = "offline")]
     pub planner: String,
     /// Ask as this role
     #[arg(long, default_value = "admin")]
@@ -291,13 +313,13 @@ pub struct Eval {
     #[arg(long)]
     pub synonyms: bool,
     /// The least share of all questions that must be right, 0 to 1
-    #[arg(long, value_name = "SHARE", default_value = "0")]
+    #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share)]
     pub min_right: f64,
     /// The least share of answered questions that must be right, 0 to 1
-    #[arg(long, value_name = "SHARE", default_value = "0")]
+    #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share)]
     pub min_precision: f64,
     /// The least share of questions to refuse or to ask back on that must have been, 0 to 1
-    #[arg(long, value_name = "SHARE", default_value = "0")]
+    #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share)]
     pub min_withheld: f64,
     /// Everything, with the verdict on each question
     #[arg(long)]

@@ -60,10 +60,15 @@ impl Watch {
         self.begun.store(true, Ordering::Relaxed);
     }
 
+    /// Whether it has begun to change something.
+    pub fn has_begun(&self) -> bool {
+        self.begun.load(Ordering::Relaxed)
+    }
+
     /// Ends when the request is taken back while it still can be.
     pub async fn cancelled(&self) {
         self.cancel.cancelled().await;
-        if self.begun.load(Ordering::Relaxed) {
+        if self.has_begun() {
             std::future::pending::<()>().await;
         }
     }

@@ -103,11 +103,16 @@ impl Datasets {
     }
 
     pub fn get(&self, id: &str) -> Option<&Dataset> {
-        self.by_id.get(id)
+        self.source(id).filter(|dataset| !dataset.source.is_service())
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Dataset> {
-        self.by_id.values()
+        self.by_id.values().filter(|dataset| !dataset.source.is_service())
+    }
+
+    /// A dataset, or a service: only Records knows those.
+    pub fn source(&self, id: &str) -> Option<&Dataset> {
+        self.by_id.get(id)
     }
 
     /// The database behind `claude-da/analyst`, if there is one.

@@ -154,7 +154,10 @@ fn clock() -> Finding {
 fn read_only(dataset: &Dataset, tables: usize) -> Finding {
     let open = |path: &&std::path::Path| std::fs::metadata(path).is_ok_and(|m| m.permissions().mode() & 0o002 != 0);
     match dataset.source.paths().into_iter().find(open) {
-        None => finding("source", Verdict::Ok, format!("`{}`: {tables} tables, read-only", dataset.id)),
+        None => {
+            let but = if dataset.source.is_writable() { " but for Records" } else { "" };
+            finding("source", Verdict::Ok, format!("`{}`: {tables} tables, read-only{but}", dataset.id))
+        }
         Some(path) => {
             let message = "read-only in the sandbox, but everybody on this machine may write to";
             finding("source", Verdict::Warn, format!("`{}`: {message} `{}` (chmod o-w it)", dataset.id, path.display()))
@@ -194,7 +197,9 @@ async fn sources(house: &Arc<House>) -> Vec<Finding> {
         findings.extend(analysts(house, dataset));
         findings.push(match house.schema(dataset).await {
             Err(fault) => finding("source", Verdict::Fail, format!("`{}`: {fault} (hint: {})", dataset.id, fault.hint)),
-            Ok(schema) if dataset.source.is_writable() => writable(house, dataset, schema.tables.len()),
+            Ok(schema) if dataset.source.is_writable() && !dataset.source.is_remote() => {
+                writable(house, dataset, schema.tables.len())
+            }
             Ok(schema) => match house.engines.prove_read_only(&dataset.source).await {
                 Ok(()) => read_only(dataset, schema.tables.len()),
                 Err(why) => finding("source", Verdict::Fail, format!("`{}`: {why}", dataset.id)),

@@ -2,6 +2,7 @@
 
 use crate::active::Active;
 use crate::audit_lines::AuditLines;
+use crate::changes::Owed;
 use crate::config::Config;
 use crate::contracts::Contracts;
 use crate::datasets::{Dataset, Datasets};
@@ -56,6 +57,8 @@ pub struct House {
     pub results: Results,
     /// Requests on their way, by run.
     pub active: Active,
+    /// Changes that have ended and could not be recorded yet.
+    pub(crate) owed: Owed,
     /// Every request runs in a task of its own that shutdown waits for.
     pub tasks: TaskTracker,
     pub shutdown: CancellationToken,
@@ -84,6 +87,8 @@ impl House {
         let most_bytes = config.scan.hot_copy_bytes;
         let hot = (most_bytes > 0).then(|| HotSettings { dir: config.data.join("hot"), most_bytes });
         let engines = Engines::new(open_sandbox(&config)?, Settings { hot, ..config.engines.clone() });
+        // What a crash left behind of statements over several sources.
+        drop(std::fs::remove_dir_all(config.data.join(crate::doors::scan::hybrid::DIRECTORY)));
         Self::of(config, ledger, engines, datasets)
     }
 
@@ -105,13 +110,14 @@ impl House {
             ops: Ops::open(&config)?,
             turns: Turns::new(config.engines.concurrency, config.engines.queue),
             metrics: Metrics::default(),
-            rates: Rates::new(&config.requests),
+            rates: Rates::new(&config),
             attempts: Attempts::default(),
             verifier: Verifier::new(&config.jwt),
             held_back: AtomicUsize::new(0),
             shelf: Shelf::default(),
             results: Results::new(config.scan.result_cache_bytes),
             active: Active::default(),
+            owed: Owed::default(),
             tasks: TaskTracker::new(),
             shutdown: CancellationToken::new(),
             port: OnceLock::new(),
@@ -127,6 +133,9 @@ impl House {
     /// What a dataset's source holds, before policy has looked at it. Asked anew when the data has
     /// changed.
     pub async fn schema(&self, dataset: &Dataset) -> Result<Arc<SourceSchema>, Fault> {
+        if dataset.source.is_service() {
+            return Ok(Arc::new(self.policy().service_schema(&dataset.id)));
+        }
         let (data_version, version) = (dataset.source.data_version()?, dataset.source.schema_version()?);
         let known =
             self.schemas().get(&dataset.id).filter(|(seen, _)| *seen == version).map(|(_, known)| known.clone());
@@ -172,7 +181,21 @@ impl House {
     /// A dataset and as much of its schema as this caller may see. One of which they may see
     /// nothing does not exist for them.
     pub async fn dataset(&self, caller: &Caller, id: &str) -> Result<(&Dataset, SourceSchema), Fault> {
-        let Some(dataset) = self.datasets.get(id) else { return Err(no_dataset(id)) };
+        self.seen(caller, id, self.datasets.get(id)).await
+    }
+
+    /// The same for who plans for Records: services are there too.
+    pub async fn source(&self, caller: &Caller, id: &str) -> Result<(&Dataset, SourceSchema), Fault> {
+        self.seen(caller, id, self.datasets.source(id)).await
+    }
+
+    async fn seen<'h>(
+        &self,
+        caller: &Caller,
+        id: &str,
+        found: Option<&'h Dataset>,
+    ) -> Result<(&'h Dataset, SourceSchema), Fault> {
+        let Some(dataset) = found else { return Err(no_dataset(id)) };
         let schema = self.schema(dataset).await?;
         let view = self.policy().view(caller, &schema);
         if view.tables.is_empty() { Err(no_dataset(id)) } else { Ok((dataset, view)) }

@@ -12,16 +12,15 @@
 
 use crate::active::{Event, Stage, Watch};
 use crate::aside::aside;
-use crate::datasets::Dataset;
 use crate::house::House;
 use crate::planning::{MOST_VALUES, Mind, Planned};
 use crate::turns::Turn;
 use crate::{answer, nothing, rows};
 use domain::{
-    Ask, Caller, Changed, Clarification, Door, Fault, Kind, Limits, Outcome, Proposal, Purpose, Rows, Run, Status,
-    Timings, Wish,
+    Ask, Caller, Changed, Clarification, Door, Fault, Kind, Limits, Outcome, Proposal, Purpose, Rows, Run,
+    SourceSchema, Status, Timings, Wish,
 };
-use engines::Executed;
+use engines::{Executed, Source};
 use futures_util::FutureExt;
 use jiff::Timestamp;
 use policy::Approved;
@@ -129,7 +128,9 @@ impl House {
         if let Some(why) = why {
             reply.run.assistant_message = format!("{} {why}", reply.run.assistant_message);
         }
-        self.record(&reply.run).await?;
+        if let Err(fault) = self.record(&reply.run).await {
+            return Err(if watch.has_begun() { self.owe(reply, fault) } else { fault });
+        }
         drop(turn);
         Ok(reply)
     }
@@ -157,7 +158,7 @@ impl House {
         if approved.change().is_some() {
             let (changed, turn) = self.make_change(caller, &approved, watch, run).await?;
             let personal = approved.is_personal();
-            return Ok(Done { outcome: Outcome::Changed(changed), why_nothing: None, turn: Some(turn), personal });
+            return Ok(Done { outcome: Outcome::Changed(changed), why_nothing: None, turn, personal });
         }
         let (Executed { rows, .. }, turn) = self.execute(&approved, run).await?;
         let (mut turn, mut why_nothing) = (Some(turn), None);
@@ -218,8 +219,22 @@ impl House {
 
     /// Check: from a proposal to what policy has approved.
     pub(crate) async fn check(&self, caller: &Caller, proposal: &Proposal, run: &mut Run) -> Result<Approved, Fault> {
-        let (dataset, _) = self.dataset(caller, proposal.source()).await?;
+        let (dataset, _) = match proposal {
+            Proposal::Change { source, .. } => self.source(caller, source).await?,
+            _ => self.dataset(caller, proposal.source()).await?,
+        };
         let schema = self.schema(dataset).await?;
+        self.check_over(caller, (&dataset.source, &schema), proposal, run).await
+    }
+
+    /// The same over a source that is known already.
+    pub(crate) async fn check_over(
+        &self,
+        caller: &Caller,
+        (source, schema): (&Source, &SourceSchema),
+        proposal: &Proposal,
+        run: &mut Run,
+    ) -> Result<Approved, Fault> {
         let start = Instant::now();
         let policy = self.policy();
         run.policy_fingerprint = policy.fingerprint().to_owned();
@@ -229,17 +244,17 @@ impl House {
                 let (caller, schema, proposal) = (caller.clone(), schema.clone(), proposal.clone());
                 aside(move || policy.check(&caller, &schema, &proposal, &limits)).await?
             }
-            _ => policy.check(caller, &schema, proposal, &limits),
+            _ => policy.check(caller, schema, proposal, &limits),
         };
         run.timings.check_ms = milliseconds(start);
         let approved = approved?;
-        if approved.change().is_some() && !dataset.source.is_writable() {
+        if approved.change().is_some() && !source.is_writable() {
             let message = format!("the source of `{}` is only read", run.dataset_id);
             return Err(Fault::new(Kind::Forbidden, "source.read_only", message)
                 .hint("whoever runs this server may mark it as `writable`"));
         }
-        run.compiled_sql = Some(approved.sql().to_owned());
-        run.params = approved.params().to_vec();
+        let (text, params) = approved.account();
+        (run.compiled_sql, run.params) = (Some(text), params);
         run.contracts = approved.contracts().to_vec();
         run.filtered_by = approved.filtered_by().to_vec();
         Ok(approved)
@@ -257,8 +272,8 @@ impl House {
 
     /// Run: the only line of the house that gives a statement to an engine.
     async fn execute(&self, approved: &Approved, run: &mut Run) -> Result<(Executed, Turn), Fault> {
-        let dataset = self.datasets.get(approved.source()).ok_or_else(|| Fault::internal("path.source"))?;
-        self.note_sandbox(dataset, run);
+        let dataset = self.datasets.source(approved.source()).ok_or_else(|| Fault::internal("path.source"))?;
+        self.note_sandbox(&dataset.source, run);
         let turn = self.turns.wait(&run.actor).await?;
         let start = Instant::now();
         let executed = self.engines.run(&dataset.source, approved, turn).await;
@@ -270,8 +285,8 @@ impl House {
     }
 
     /// What holds the statement: nothing of ours, where it runs on another machine.
-    pub(crate) fn note_sandbox(&self, dataset: &Dataset, run: &mut Run) {
-        if !dataset.source.is_remote() {
+    pub(crate) fn note_sandbox(&self, source: &Source, run: &mut Run) {
+        if !source.is_remote() {
             let sandbox = self.engines.sandbox();
             run.sandbox_tier = Some(sandbox.tier.to_string());
             run.unenforced.clone_from(&sandbox.unenforced);

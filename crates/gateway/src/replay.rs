@@ -23,7 +23,7 @@ pub struct Replayed {
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The statement that policy lets run, and a hash of the plan that it came from.
+    /// The statement that policy lets run (of a change all of them), and a hash of the plan that it came from.
     Allowed {
         statement: String,
         plan: Option<String>,
@@ -43,7 +43,7 @@ pub enum Difference {
     /// What was refused, or asked about, would run.
     NowAllowed,
     NowRefused,
-    /// It would still run, as another statement.
+    /// It would still run, as another statement or with other values.
     Changed,
     /// Refused then and now, for another reason.
     OtherReason,
@@ -104,7 +104,7 @@ impl House {
     async fn propose_again(self: &Arc<Self>, caller: &Caller, run: &Run) -> Result<Planned, Fault> {
         match (&run.question, run.planner.as_deref(), run.query_mode) {
             (Some(text), Some("offline"), Some(QueryMode::Change) | None) if run.door == domain::Door::Records => {
-                self.instruct(caller, text, &[]).await?.planned
+                self.instruct_at(caller, text, &[], run.created_at).await?.planned
             }
             (Some(text), Some("offline"), _) => self.plan_question(caller, run.door, &run.dataset_id, text, &[]).await,
             _ => match recorded(run) {
@@ -114,11 +114,10 @@ impl House {
         }
     }
 
+    /// The path's own check, on a copy of the run.
     async fn check_again(&self, caller: &Caller, run: &Run, proposal: &Proposal) -> Result<String, Fault> {
-        let dataset = self.datasets.get(proposal.source()).ok_or_else(|| Fault::internal("replay.source"))?;
-        let schema = self.schema(dataset).await?;
-        let limits = if run.door == domain::Door::Scan { &self.config.scan.limits } else { &self.config.limits };
-        self.policy().check(caller, &schema, proposal, limits).map(|approved| approved.sql().to_owned())
+        let mut again = run.clone();
+        self.check(caller, proposal, &mut again).await.map(|approved| approved.account().0)
     }
 }
 
@@ -155,16 +154,10 @@ fn before(run: &Run) -> Verdict {
 fn compare(then: &Verdict, now: &Verdict) -> Difference {
     match (then, now) {
         (_, Verdict::Refused { code }) if code == "policy.claim_missing" => Difference::Unknown,
-        (Verdict::Allowed { statement: a, .. }, Verdict::Allowed { statement: b, .. }) => {
-            if a == b {
-                Difference::None
-            } else {
-                Difference::Changed
-            }
-        }
+        (then, now) if then == now => Difference::None,
+        (Verdict::Allowed { .. }, Verdict::Allowed { .. }) => Difference::Changed,
         (Verdict::Allowed { .. }, _) => Difference::NowRefused,
         (_, Verdict::Allowed { .. }) => Difference::NowAllowed,
-        (then, now) if then == now => Difference::None,
         _ => Difference::OtherReason,
     }
 }

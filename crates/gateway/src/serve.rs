@@ -1,6 +1,7 @@
 //! Opens the house to the world, and closes it without losing anything.
 
 use crate::House;
+use crate::changes::keep_reconciling;
 use crate::connections::Connections;
 use crate::doors::{analyst, records};
 use crate::house::{CannotOpen, keep_house};
@@ -67,6 +68,7 @@ pub async fn serve(house: Arc<House>) -> Result<Serving, CannotOpen> {
     };
     tokio::spawn(keep_house(house.clone()));
     tokio::spawn(servers::keep_beating(house.clone()));
+    tokio::spawn(keep_reconciling(house.clone()));
     let started = AuditEvent::new("server.started").detail(serde_json::json!({ "version": env!("CARGO_PKG_VERSION") }));
     house.ledger.append(started).await.map_err(|e| e.to_string())?;
     tokio::spawn(warm_up(house.clone()));

@@ -24,12 +24,7 @@ pub async fn keep_beating(house: Arc<House>) {
     while house.shutdown.run_until_cancelled(beat.tick()).await.is_some() {
         match house.ledger.beat(&house.active.running()).await {
             Ok(0) => {}
-            Ok(dead) => {
-                tracing::warn!(dead, "settled what dead servers had left under way");
-                if let Err(fault) = house.reconcile_changes().await {
-                    tracing::error!(reason = fault.message, "changes of dead servers cannot be looked for");
-                }
-            }
+            Ok(dead) => tracing::warn!(dead, "settled what dead servers had left under way"),
             Err(error) => tracing::error!(%error, "other servers cannot be told that this one lives"),
         }
         house.ledger.pay_owed().await;
@@ -39,6 +34,7 @@ pub async fn keep_beating(house: Arc<House>) {
 /// At a stop, after everything has ended.
 pub async fn leave(house: &House) {
     house.ledger.pay_owed().await;
+    house.pay_owed().await;
     if let Err(error) = house.ledger.leave().await {
         tracing::error!(%error, "other servers cannot be told of the stop");
     }

@@ -78,7 +78,8 @@ impl<'a> Reader<'a> {
         self.resources().map(|r| r.name.to_owned()).collect()
     }
 
-    /// Tables that no contract covers: admins alone see them, unless a resource has taken the name.
+    /// Tables that no contract covers: admins alone see them, unless a resource has taken the name. What a caller was given
+    /// before is theirs.
     fn uncontracted(&self) -> impl Iterator<Item = &'a Table> {
         let (policy, source) = (self.policy, self.source);
         let admin = self.caller.is_admin();
@@ -88,7 +89,7 @@ impl<'a> Reader<'a> {
                     || entry.contract.resource.eq_ignore_ascii_case(&table.name)
             })
         };
-        source.tables.iter().filter(move |table| admin && is_quotable(&table.name) && !covered(table))
+        source.tables.iter().filter(move |table| (admin || table.given) && is_quotable(&table.name) && !covered(table))
     }
 
     fn under_contract(&self, entry: &'a Entry) -> Option<Readable<'a>> {

@@ -1,5 +1,6 @@
 //! The only thing that engines run.
 
+use crate::service::Service;
 use domain::{Caller, ContractUse, Dialect, Limits, Op, Value, sha256_hex};
 
 /// A proposal that policy has accepted for one caller, in its compiled form.
@@ -25,6 +26,8 @@ pub struct Approved {
     pub(crate) proposal_hash: String,
     pub(crate) personal: bool,
     pub(crate) change: Option<Box<Change>>,
+    /// With the path of one row, as its contract writes it.
+    pub(crate) service: Option<Box<(Service, String)>>,
 }
 
 /// The statements of one write, which run in one transaction and in this order.
@@ -34,6 +37,8 @@ pub struct Change {
     pub(crate) table: String,
     pub(crate) columns: Vec<String>,
     pub(crate) key: usize,
+    pub(crate) lock: Option<Statement>,
+    pub(crate) references: Vec<Statement>,
     pub(crate) twin: Option<Statement>,
     pub(crate) before: Option<Statement>,
     pub(crate) write: Statement,
@@ -47,6 +52,7 @@ pub struct Change {
 pub struct Statement {
     pub(crate) sql: String,
     pub(crate) params: Vec<Value>,
+    pub(crate) open: usize,
 }
 
 impl Change {
@@ -64,6 +70,16 @@ impl Change {
     /// How many fields tell its rows apart.
     pub fn key(&self) -> usize {
         self.key
+    }
+    /// Where an engine has more than one writer: what keeps others away until the end, from the row or from its natural key.
+    /// Where it holds a row and finds none, there is none to change.
+    pub fn lock(&self) -> Option<&Statement> {
+        self.lock.as_ref()
+    }
+    /// Rows that the new values name, each as this caller may read it. One that gives nothing is not there for it, whatever
+    /// the source's own constraint would say.
+    pub fn references(&self) -> &[Statement] {
+        &self.references
     }
     /// INSERT with a natural key: the row that has it, as its key and whether it is the one that is to be inserted. If it
     /// is, nothing is written; if it is not, the change is a conflict.
@@ -99,6 +115,10 @@ impl Statement {
     }
     pub fn params(&self) -> &[Value] {
         &self.params
+    }
+    /// How many of them, from the first, take the type of the column that they stand beside. The others have their own.
+    pub fn open(&self) -> usize {
+        self.open
     }
 }
 
@@ -149,6 +169,10 @@ impl Approved {
     pub fn change(&self) -> Option<&Change> {
         self.change.as_deref()
     }
+    /// What is asked of a service, where the resource is one's: its statements run over what that gives.
+    pub fn service(&self) -> Option<&Service> {
+        self.service.as_ref().map(|service| &service.0)
+    }
     pub fn proposal_hash(&self) -> &str {
         &self.proposal_hash
     }
@@ -159,6 +183,18 @@ impl Approved {
         let Caller { actor, role, claims, .. } = &self.caller;
         let whose = self.dialect.varies_by_caller().then(|| format!("{actor}\0{role}\0{claims:?}"));
         sha256_hex([self.source.as_str(), &self.sql, &params, &whose.unwrap_or_default()].join("\0").as_bytes())
+    }
+    /// All that runs and its values, in the order of running, for the record: a change whose guards differ is another one.
+    /// The key of a change's image is not known yet.
+    pub fn account(&self) -> (String, Vec<Value>) {
+        let requests = self.service.as_ref().map(|service| service.0.outline(&service.1));
+        let Some(change) = &self.change else {
+            let text = requests.into_iter().chain([self.sql.clone()]).collect::<Vec<_>>().join(";\n");
+            return (text, self.params.clone());
+        };
+        let all = || change.twin.iter().chain(&change.before).chain([&change.write, &change.image]);
+        let text = requests.into_iter().chain(all().map(|s| s.sql.clone())).collect::<Vec<_>>().join(";\n");
+        (text, all().flat_map(Statement::params).cloned().collect())
     }
     /// The statement with its values written into it, for people to read and run elsewhere. Engines
     /// never run it.

@@ -9,6 +9,7 @@ use crate::scan;
 use crate::sql::parse::Tokens;
 use crate::sql::walk::{Origin, Used, Walker};
 use crate::sql::{self, render};
+use crate::translate;
 use domain::{Caller, Fault, Kind, Limits, Proposal, QueryPlan, Scan, SourceSchema, Value};
 
 impl Policy {
@@ -26,7 +27,7 @@ impl Policy {
         }
         let reader = Reader { policy: self, caller, source, deleted: true };
         let mut limits = *limits;
-        let mut written = None;
+        let (mut written, mut service) = (None, None);
         let (text, used) = match proposal {
             Proposal::Sql { text, .. } => statement(reader, text, Origin::Text, Vec::new(), &limits)?,
             Proposal::Query { plan, .. } => query(reader, plan, &limits)?,
@@ -43,18 +44,22 @@ impl Policy {
                 )
                 .hint("send it to the device's own check"));
             }
-            Proposal::Change { plan, .. } => match change::check(reader, plan, &limits)? {
-                Checked::Read { plan, rows, deleted } => {
-                    limits.rows = limits.rows.min(rows);
-                    query(Reader { deleted, ..reader }, &plan, &limits)?
+            Proposal::Change { plan, .. } => {
+                let checked = change::check(reader, plan, &limits)?;
+                service = change::service(reader, plan)?.map(Box::new);
+                match checked {
+                    Checked::Read { plan, rows, deleted } => {
+                        limits.rows = limits.rows.min(rows);
+                        query(Reader { deleted, ..reader }, &plan, &limits)?
+                    }
+                    Checked::Write(change, mut used) => {
+                        used.params.clone_from(&change.write.params);
+                        let text = change.write.sql.clone();
+                        written = Some(change);
+                        (text, used)
+                    }
                 }
-                Checked::Write(change, mut used) => {
-                    used.params.clone_from(&change.write.params);
-                    let text = change.write.sql.clone();
-                    written = Some(change);
-                    (text, used)
-                }
-            },
+            }
         };
         Ok(Approved {
             caller: caller.clone(),
@@ -69,6 +74,7 @@ impl Policy {
             proposal_hash: proposal.hash(),
             personal: used.personal,
             change: written,
+            service,
         })
     }
 }
@@ -97,7 +103,7 @@ fn query(reader: Reader<'_>, plan: &QueryPlan, limits: &Limits) -> Result<(Strin
     checked.map_err(|fault| Fault { span: None, ..fault })
 }
 
-/// The one way of every statement: parse, walk and rewrite, cap, render.
+/// The one way of every statement: parse, walk and rewrite, cap, render, and for some engines translate.
 pub(crate) fn statement(
     reader: Reader<'_>,
     text: &str,
@@ -105,12 +111,13 @@ pub(crate) fn statement(
     params: Vec<Value>,
     limits: &Limits,
 ) -> Result<(String, Used), Fault> {
-    let dialect = reader.source.dialect;
+    let dialect = reader.source.dialect.written();
     let tokens = Tokens::of(dialect, text)?;
     sql::with_stack(tokens.depth, || {
         let mut query = tokens.query()?;
         let used = Walker::new(dialect, origin, Some(reader), params).statement(&mut query)?;
         sql::cap(&mut query, limits.rows)?;
-        Ok((render::render(dialect, &query)?, used))
+        let text = render::render(dialect, &query)?;
+        translate::statement(reader.source, query, text, used)
     })
 }

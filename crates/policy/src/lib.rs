@@ -18,17 +18,21 @@ mod predicate;
 pub mod redact;
 mod scan;
 pub mod script;
+mod service;
 mod sql;
 mod suggest;
+mod translate;
 mod view;
 
 pub use approved::{Approved, Change, Statement};
-pub use change::{change_plan_json_schema, parse_change, parse_change_value};
+pub use change::{Trace, Unmade, change_plan_json_schema, parse_change, parse_change_value};
 pub use contract::draft::{draft, resource_name};
 pub use contract::error::ContractError;
+pub use contract::rest::{Pages, Rest, UpdateMethod};
 pub use contract::role::{ResourceContract, ResourceField, ResourceJoin, ResourceLimits, ResourceOn};
 pub use contract::{
     Contract, Field, FilterOperator, JoinType, Op, QueryPath, RecordJoin, RecordLimits, Role, contract_json_schema,
 };
 pub use plan::{parse_plan, parse_plan_value, query_plan_json_schema};
 pub use policy::{Drift, Policy};
+pub use service::{Fetch, Member, Method, Send, Service};

@@ -98,7 +98,23 @@ impl Policy {
 
     /// What a role sees of a resource, as spec 002 §5.3 writes it; `None` if it sees nothing.
     pub fn role_contract(&self, resource: &str, role: &str) -> Option<ResourceContract> {
-        self.contract(resource).and_then(|contract| ResourceContract::of(contract, role))
+        let mut seen = ResourceContract::of(self.contract(resource)?, role)?;
+        seen.joins_allowed.retain(|join| {
+            let target = self.contract(&join.target_resource).and_then(|target| ResourceContract::of(target, role));
+            target.is_some_and(|target| join.leads_to(&target))
+        });
+        Some(seen)
+    }
+
+    /// What a caller sees of a resource, under the role that each contract gives them: no join names what it hides.
+    pub fn caller_contract(&self, caller: &Caller, resource: &str) -> Option<ResourceContract> {
+        let seen = |resource: &str| {
+            let contract = self.contract(resource)?;
+            ResourceContract::of(contract, contract.role_of(&caller.actor, &caller.role))
+        };
+        let mut own = seen(resource)?;
+        own.joins_allowed.retain(|join| seen(&join.target_resource).is_some_and(|target| join.leads_to(&target)));
+        Some(own)
     }
 
     /// Contracts of this source whose table or fields the source does not have.

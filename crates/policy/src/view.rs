@@ -33,6 +33,7 @@ fn table(readable: &Readable<'_>, all: &[Readable<'_>]) -> Table {
         synonyms: contract.map(|c| c.synonyms.clone()).unwrap_or_default(),
         row_count: if readable.is_filtered() { None } else { readable.table.row_count },
         filtered: readable.is_filtered(),
+        given: readable.table.given,
     }
 }
 

@@ -30,12 +30,7 @@ const PASSWORD: &str = "owner's secret";
 /// Settings of a server whose data nobody will miss once the machine is off. It must outlive a crash of its own, though:
 /// `synchronous_commit` stays on, as without it the last commits are still in the memory that dies. The time zone is none
 /// that a careless client would use.
-const SETTINGS: &[&str] = &[
-    "fsync=off",
-    "full_page_writes=off",
-    "shared_buffers=64MB",
-    "timezone=America/New_York",
-];
+const SETTINGS: &[&str] = &["fsync=off", "full_page_writes=off", "shared_buffers=64MB", "timezone=America/New_York"];
 
 /// A running cluster. It ends, with its data, when this is dropped or when the tests die.
 pub struct Postgres {
@@ -207,16 +202,14 @@ impl Drop for Postgres {
     }
 }
 
-/// Where Debian keeps the programs, the newest version of them; otherwise wherever `initdb` is found.
+/// Where Debian keeps the programs, the newest version that has a server; otherwise wherever `initdb` is found.
 fn binaries() -> PathBuf {
-    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let newest = versions.max_by_key(|e| e.file_name().to_string_lossy().parse::<u32>().unwrap_or(0));
-    let on_path = || {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&path).find(|dir| dir.join("initdb").exists())
-    };
-    let found = newest.map(|e| e.path().join("bin")).filter(|bin| bin.join("initdb").exists()).or_else(on_path);
-    found.expect("Postgres: run scripts/deps")
+    let has_server = |bin: &PathBuf| bin.join("initdb").exists();
+    let version = |bin: &PathBuf| bin.parent()?.file_name()?.to_str()?.parse::<u32>().ok();
+    let debian = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let newest = debian.map(|e| e.path().join("bin")).filter(has_server).max_by_key(version);
+    let on_path = || std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).find(has_server);
+    newest.or_else(on_path).expect("Postgres: run scripts/deps")
 }
 
 fn initialise(bin: &Path, dir: &Path, tls: bool) {

@@ -26,6 +26,8 @@ pub struct Server {
     /// What it printed after `ready`.
     pub welcome: Vec<String>,
     child: Child,
+    /// What it says on stderr, when it has ended.
+    said: Option<thread::JoinHandle<String>>,
     data: PathBuf,
     namespace: Option<PathBuf>,
     // Removed last of all, after the server has ended.
@@ -93,11 +95,12 @@ impl ServerBuilder {
         let welcome = lines.by_ref().take(if self.demo { 2 } else { 1 }).collect();
         thread::spawn(move || lines.for_each(drop));
         let Self { program, settings, namespace, .. } = self;
-        Ok(Server { program, url, welcome, child, data, settings, namespace, _temporary: temporary })
+        let said = Some(said);
+        Ok(Server { program, url, welcome, child, said, data, settings, namespace, _temporary: temporary })
     }
 
     fn command(&self, data: &Path) -> Command {
-        // Its log goes nowhere, and it goes when this process goes.
+        // It goes when this process goes.
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL"]).args(entered(self.namespace.as_deref())).arg(&self.program);
         command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data);
@@ -180,6 +183,12 @@ impl Server {
         let pid = self.child.id().to_string();
         Command::new("kill").args(["-TERM", &pid]).status().expect("kill to run");
         self.child.wait().expect("the server to end")
+    }
+
+    /// Asks it to stop, and gives its log: of as much as `LOG_LEVEL` says.
+    pub fn stop(mut self) -> String {
+        self.terminate();
+        self.said.take().and_then(|said| said.join().ok()).unwrap_or_default()
     }
 
     /// Ends it at once, as a power cut would.

@@ -45,6 +45,9 @@ fn told(status: u16, code: String, body: &Value) -> Problem {
         Exit::Denied if hint.contains("/api/v2/catalog") => {
             "`da catalog` lists the tables that you may read".to_owned()
         }
+        Exit::Invalid if hint.contains("GET /datasets") => {
+            "`da ask` without --dataset names those that you can see".to_owned()
+        }
         _ if hint.is_empty() => "the server's log has more under the request id".to_owned(),
         _ => hint,
     };

@@ -8,7 +8,7 @@ use crate::place::Shelf;
 use crate::problem::{Exit, Problem, Result};
 use crate::show::{self, Look};
 use crate::snapshots::quoted;
-use domain::{Caller, Column, Dialect, Fault, FieldType, Limits, Proposal, SourceSchema, Table};
+use domain::{Caller, Column, Dialect, Fault, FieldType, Limits, Proposal, Shape, SourceSchema, Table};
 use planner::offline::{self, ColumnValues, Index, Planned, What};
 use policy::Policy;
 
@@ -54,7 +54,8 @@ fn schema(context: &Context, local: &Local<'_>) -> Result<SourceSchema> {
             let columns = described.into_iter().filter_map(|row| {
                 let mut cells = row.into_iter().flatten();
                 let (name, native) = (cells.next()?, cells.next()?);
-                Some(Column { native: native.clone(), ..Column::new(name, field_type(&native)) })
+                let kind = Shape::parse(&native).map_or(FieldType::Other, |shape| shape.kind());
+                Some(Column { native, ..Column::new(name, kind) })
             });
             tables.push(Table { name: name.clone(), columns: columns.collect(), ..Table::default() });
         }
@@ -95,25 +96,4 @@ fn compiled(schema: &SourceSchema, proposal: Proposal) -> Result<String> {
 
 fn told(fault: Fault) -> Problem {
     Problem::new(Exit::Invalid, fault.code, fault.message, fault.hint)
-}
-
-fn field_type(native: &str) -> FieldType {
-    if native.ends_with(']') {
-        return FieldType::List;
-    }
-    match native.split(['(', ' ']).next().unwrap_or_default() {
-        "BOOLEAN" => FieldType::Boolean,
-        "TINYINT" | "SMALLINT" | "INTEGER" | "BIGINT" | "HUGEINT" | "UTINYINT" | "USMALLINT" | "UINTEGER"
-        | "UBIGINT" | "UHUGEINT" => FieldType::Integer,
-        "FLOAT" | "DOUBLE" => FieldType::Number,
-        "DECIMAL" => FieldType::Decimal,
-        "VARCHAR" | "ENUM" => FieldType::String,
-        "DATE" => FieldType::Date,
-        "TIME" => FieldType::Time,
-        kind if kind.starts_with("TIMESTAMP") => FieldType::Timestamp,
-        "UUID" => FieldType::Uuid,
-        "BLOB" => FieldType::Bytes,
-        "STRUCT" | "MAP" => FieldType::Struct,
-        _ => FieldType::Other,
-    }
 }

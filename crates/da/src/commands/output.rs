@@ -10,7 +10,7 @@ use arrow_ipc::writer::FileWriter;
 use arrow_schema::SchemaRef;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 type Batches<'a> = &'a mut dyn Iterator<Item = Result<RecordBatch>>;
 
@@ -22,27 +22,53 @@ enum Kind {
     Arrow,
 }
 
-pub fn write(path: &Path, schema: &SchemaRef, batches: Batches<'_>) -> Result<u64> {
-    let kind = kind(path)?;
-    let beside = files::beside(path, &format!("{}.part", std::process::id()));
-    let failed = |error: std::io::Error| Problem::file(&format!("`{}` cannot be written", path.display()), &error);
-    let file = File::create(&beside).map_err(failed)?;
-    signals::remove_if_interrupted(&beside);
-    let written = match kind {
-        Kind::Text(format) => text(&file, schema, batches, format, path),
-        Kind::Parquet => parquet(&file, schema, batches),
-        Kind::Arrow => arrow(&file, schema, batches),
-    };
-    let installed = written.and_then(|rows| {
-        file.sync_all().and_then(|()| fs::rename(&beside, path)).map_err(failed)?;
-        Ok(rows)
-    });
-    if installed.is_err() {
-        // The error that matters is told.
-        drop(fs::remove_file(&beside));
+/// A file on its way: written beside the one that it replaces, and gone if it is dropped before that.
+pub struct Output<'a> {
+    path: &'a Path,
+    kind: Kind,
+    beside: PathBuf,
+    file: File,
+}
+
+impl<'a> Output<'a> {
+    pub fn begin(path: &'a Path) -> Result<Self> {
+        let kind = kind(path)?;
+        let beside = files::beside(path, &format!("{}.part", std::process::id()));
+        let file = File::create(&beside).map_err(|error| unwritten(path, &error))?;
+        signals::remove_if_interrupted(&beside);
+        Ok(Self { path, kind, beside, file })
     }
-    signals::finished(&beside);
-    installed
+
+    pub fn path(&self) -> &Path {
+        self.path
+    }
+
+    /// Writes a result; the number of its rows. Nobody sees it yet.
+    pub fn write(&self, schema: &SchemaRef, batches: Batches<'_>) -> Result<u64> {
+        match self.kind {
+            Kind::Text(format) => text(&self.file, schema, batches, format, self.path),
+            Kind::Parquet => parquet(&self.file, schema, batches),
+            Kind::Arrow => arrow(&self.file, schema, batches),
+        }
+    }
+
+    /// Replaces what was there, once the result is known to be whole.
+    pub fn install(self) -> Result<()> {
+        let installed = self.file.sync_all().and_then(|()| fs::rename(&self.beside, self.path));
+        installed.map_err(|error| unwritten(self.path, &error))
+    }
+}
+
+impl Drop for Output<'_> {
+    fn drop(&mut self) {
+        // After an install it is not there any more; else the error that matters is told.
+        drop(fs::remove_file(&self.beside));
+        signals::finished(&self.beside);
+    }
+}
+
+fn unwritten(path: &Path, error: &std::io::Error) -> Problem {
+    Problem::file(&format!("`{}` cannot be written", path.display()), error)
 }
 
 fn kind(path: &Path) -> Result<Kind> {
@@ -60,7 +86,7 @@ fn kind(path: &Path) -> Result<Kind> {
 }
 
 fn text(file: &File, schema: &SchemaRef, batches: Batches<'_>, format: Format, path: &Path) -> Result<u64> {
-    let failed = |error: std::io::Error| Problem::file(&format!("`{}` cannot be written", path.display()), &error);
+    let failed = |error: std::io::Error| unwritten(path, &error);
     let mut out = BufWriter::new(file.try_clone().map_err(failed)?);
     let rows = show::write(&mut out, schema, batches, format, Look { most_rows: 0, types: true })?;
     out.flush().map_err(failed)?;

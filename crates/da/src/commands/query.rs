@@ -1,7 +1,8 @@
 //! `da query`: here, on the server, or both.
 
+use super::Context;
+use super::output::Output;
 use super::transfer::{self, transfer};
-use super::{Context, output};
 use crate::cli::Query;
 use crate::client::{Client, Stream};
 use crate::local::Local;
@@ -18,18 +19,20 @@ use std::io::Read;
 pub fn run(context: &Context, args: &Query) -> Result<()> {
     let sql = statement(args)?;
     let register = args.register.iter().map(|text| registered(text)).collect::<Result<Vec<_>>>()?;
+    // Before anything is asked: a file that cannot be written should not cost a query.
+    let to = Target { context, args, file: args.output.as_deref().map(Output::begin).transpose()? };
     match (args.remote, register.is_empty()) {
         (true, true) => {
             let client = context.client()?;
             let stream = client.query(&sql, args.limit)?;
-            remote(context, args, &client, stream)
+            remote(to, &client, stream)
         }
         (true, false) => {
             let client = context.client()?;
             let stream = client.hybrid(&register, &sql, args.limit)?;
-            remote(context, args, &client, stream)
+            remote(to, &client, stream)
         }
-        (false, _) => local(context, args, &sql, &register),
+        (false, _) => local(to, &sql, &register),
     }
 }
 
@@ -56,7 +59,8 @@ fn registered(text: &str) -> Result<(String, String)> {
     Ok((name.trim().to_owned(), sql.trim().to_owned()))
 }
 
-fn local(context: &Context, args: &Query, sql: &str, register: &[(String, String)]) -> Result<()> {
+fn local(to: Target<'_>, sql: &str, register: &[(String, String)]) -> Result<()> {
+    let context = to.context;
     // Results of the server lie beside the snapshots as long as the query takes.
     let parts = match register.is_empty() {
         true => Vec::new(),
@@ -77,10 +81,18 @@ fn local(context: &Context, args: &Query, sql: &str, register: &[(String, String
             units::plural(days, "day")
         ));
     }
-    local.query(sql, |schema, batches| give(context, args, &schema, batches)).map(drop)
+    let rows = local.query(sql, |schema, batches| to.give(&schema, batches))?;
+    local.leave();
+    to.finish(rows)
 }
 
+/// Of several results it matters which one failed.
 fn fetched(context: &Context, client: &Client, name: &str, sql: &str) -> Result<Part> {
+    fetch(context, client, name, sql)
+        .map_err(|problem| Problem { message: format!("in `{name}`: {}", problem.message), ..problem })
+}
+
+fn fetch(context: &Context, client: &Client, name: &str, sql: &str) -> Result<Part> {
     let unique = format!("{}_{name}", std::process::id());
     let part = Part::begin(&context.place, &context.place.lock()?, Shelf::Snapshots, &unique)?;
     let stream = client.query(sql, None)?;
@@ -88,39 +100,54 @@ fn fetched(context: &Context, client: &Client, name: &str, sql: &str) -> Result<
     if done.arrived.truncated {
         print::warn(format!("the server cut `{name}` at {} rows", units::count(done.arrived.rows)));
     }
+    only_some(&done.filtered_by);
     Ok(part)
 }
 
-fn remote(context: &Context, args: &Query, client: &Client, stream: Stream) -> Result<()> {
+fn remote(to: Target<'_>, client: &Client, stream: Stream) -> Result<()> {
     let filtered_by = stream.filtered_by();
     let mut batches = stream.batches()?;
     let (schema, ending) = (batches.schema(), batches.ending());
     let mut each = std::iter::from_fn(|| batches.next_batch().transpose());
-    let rows = give(context, args, &schema, &mut each)?;
+    let rows = to.give(&schema, &mut each)?;
     let arrived = ending.check(client, rows)?;
+    to.finish(rows)?;
     if arrived.truncated {
-        print::warn(format!("the server cut the result at {} rows", units::count(rows)));
+        print::warn(format!("the server cut the result at {} rows", units::count(arrived.rows)));
     }
-    if !filtered_by.is_empty() {
-        print::warn(format!("policy shows you only some rows of {}", filtered_by.join(", ")));
-    }
+    only_some(&filtered_by);
     Ok(())
 }
 
-/// To stdout or to a file.
-fn give(
-    context: &Context,
-    args: &Query,
-    schema: &SchemaRef,
-    batches: &mut dyn Iterator<Item = Result<RecordBatch>>,
-) -> Result<u64> {
-    let look = Look { most_rows: args.rows, types: true };
-    match &args.output {
-        None => show::show(schema, batches, context.format(args.shown.format), look),
-        Some(path) => {
-            let rows = output::write(path, schema, batches)?;
-            print::note(context.all.quiet, format!("Wrote {} to {}", units::plural(rows, "row"), path.display()));
-            Ok(rows)
+fn only_some(filtered_by: &[String]) {
+    if !filtered_by.is_empty() {
+        print::warn(format!("policy shows you only some rows of {}", filtered_by.join(", ")));
+    }
+}
+
+/// Where a result goes: to stdout, or to a file.
+struct Target<'a> {
+    context: &'a Context,
+    args: &'a Query,
+    file: Option<Output<'a>>,
+}
+
+impl Target<'_> {
+    /// Shows a result, or writes it beside the file that it is meant for; the number of its rows.
+    fn give(&self, schema: &SchemaRef, batches: &mut dyn Iterator<Item = Result<RecordBatch>>) -> Result<u64> {
+        let look = Look { most_rows: self.args.rows, types: true };
+        match &self.file {
+            Some(file) => file.write(schema, batches),
+            None => show::show(schema, batches, self.context.format(self.args.shown.format), look),
         }
+    }
+
+    /// Nothing can be wrong with the result any more: the file takes its place.
+    fn finish(self, rows: u64) -> Result<()> {
+        let Some(file) = self.file else { return Ok(()) };
+        let says = format!("Wrote {} to {}", units::plural(rows, "row"), file.path().display());
+        file.install()?;
+        print::note(self.context.all.quiet, says);
+        Ok(())
     }
 }

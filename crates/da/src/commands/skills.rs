@@ -95,23 +95,59 @@ fn exit_codes() -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_skill_is_short_and_names_only_what_exists() {
-        let skill = skill();
-        assert!(skill.lines().count() < 200);
-        assert!(!skill.contains('{') || !skill.contains("{commands}"));
-        let mut top = Cli::command();
-        top.build();
-        let names: Vec<&str> = top.get_subcommands().map(clap::Command::get_name).collect();
-        for text in [&skill, RAILS] {
-            for (at, _) in text.match_indices("da ") {
-                let before = text[..at].chars().next_back().unwrap_or('\n');
-                let word: String = text[at + 3..].chars().take_while(|c| c.is_ascii_lowercase() || *c == '-').collect();
-                if matches!(before, '`' | '\n') && word.starts_with(|c: char| c.is_ascii_lowercase()) {
-                    assert!(names.contains(&word.as_str()), "`da {word}` does not exist");
-                }
-            }
+    /// What follows each `da ` in code: between backticks, or on a line of a block.
+    fn calls(text: &str) -> impl Iterator<Item = &str> {
+        text.match_indices("da ").filter_map(|(at, _)| {
+            let before = text[..at].chars().next_back().unwrap_or('\n');
+            let call = text[at + 3..].split(['\n', '`', '|', '#']).next()?;
+            let block = text[..at].rsplit('\n').next()?.trim().is_empty();
+            (before == '`' || block).then_some(call)
+        })
+    }
+
+    /// A call of a command that exists, with flags that it has.
+    fn must_work(call: &str, page: &str) {
+        let mut command = Cli::command();
+        command.build();
+        let mut words = call.split_whitespace().peekable();
+        while command.has_subcommands()
+            && let Some(word) = words.next_if(|word| word.starts_with(|c: char| c.is_ascii_lowercase()))
+        {
+            let inner = command.find_subcommand(word).cloned();
+            command = inner.unwrap_or_else(|| panic!("{page}: `da {call}`: there is no command `{word}`"));
         }
+        let has = |flag: &str| match flag.strip_prefix("--") {
+            Some(long) => command.get_arguments().any(|argument| argument.get_long() == Some(long)),
+            None => command.get_arguments().any(|argument| argument.get_short() == flag.chars().nth(1)),
+        };
+        for flag in words.filter(|word| word.starts_with('-')).filter_map(|word| word.split('=').next()) {
+            assert!(has(flag), "{page}: `da {call}`: there is no flag `{flag}`");
+        }
+    }
+
+    #[test]
+    fn what_is_taught_exists() {
+        let page = include_str!("../../../../docs/DA.md");
+        let (skill, part) = (skill(), with_part(""));
+        assert!(skill.lines().count() < 200);
+        for (name, text, least) in [("the skill", &*skill, 40), ("CLAUDE.md", &*part, 20), ("docs/DA.md", page, 20)] {
+            assert!(!text.contains("{commands}") && !text.contains("{exit_codes}"), "{name} has a gap");
+            let found = calls(text).inspect(|call| must_work(call, name)).count();
+            assert!(found >= least, "{name}: only {found} calls were found");
+        }
+    }
+
+    /// The commands, their arguments and what they do are those of this program.
+    #[test]
+    fn the_table_is_what_help_says() {
+        let help = Cli::command().render_help().to_string();
+        for command in Cli::command().get_subcommands() {
+            let about = command.get_about().unwrap().to_string();
+            assert!(help.contains(&about), "{about}");
+            assert!(command.has_subcommands() || commands().contains(&format!("| {about} |")), "{about}");
+        }
+        assert!(commands().contains("| `da fetch TABLE` | Fetch some columns"), "{}", commands());
+        assert!(exit_codes().starts_with("0 done, 1 unexpected") && exit_codes().ends_with("130 interrupted"));
     }
 
     #[test]

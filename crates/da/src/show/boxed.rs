@@ -14,6 +14,8 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// No column of a terminal is made narrower than this.
 const NARROWEST: usize = 8;
+/// Stands for columns that find no room.
+const LEFT_OUT: &str = "…";
 
 type Row = Vec<Option<String>>;
 
@@ -31,7 +33,7 @@ pub fn write(
             kept.push(|| cells.row(row).map(|cell| cell.map(|text| tame(&text))).collect());
         }
     }
-    let drawing = Drawing::new(schema, &kept, look);
+    let drawing = Drawing::new(schema, &kept, look, room());
     print::written(drawing.write(out, &kept))?;
     Ok(kept.total)
 }
@@ -68,78 +70,91 @@ impl Kept {
 }
 
 struct Drawing {
-    names: Vec<String>,
-    types: Option<Vec<String>>,
-    right: Vec<bool>,
-    widths: Vec<usize>,
+    columns: Vec<Column>,
+    /// With those that found no room.
+    total: usize,
+    types: bool,
+}
+
+struct Column {
+    /// Its place in the result; nothing stands for columns that are left out.
+    at: Option<usize>,
+    name: String,
+    kind: String,
+    right: bool,
+    width: usize,
 }
 
 impl Drawing {
-    fn new(schema: &SchemaRef, kept: &Kept, look: Look) -> Self {
-        let names: Vec<String> = schema.fields().iter().map(|field| tame(field.name())).collect();
-        let types = schema.fields().iter().map(|field| duckdb_name(field.data_type()));
-        let types = look.types.then(|| types.collect::<Vec<_>>());
-        let right = schema.fields().iter().map(|field| look.types && is_number(field.data_type())).collect();
+    fn new(schema: &SchemaRef, kept: &Kept, look: Look, room: Option<usize>) -> Self {
         let rows = || kept.first.iter().chain(&kept.last);
-        let widths = (0..names.len()).map(|i| {
-            let heads =
-                names.get(i).into_iter().chain(types.as_ref().and_then(|types| types.get(i))).map(|t| t.width());
-            heads.chain(rows().map(|row| text(row, i).width())).max().unwrap_or(0)
-        });
-        let mut widths: Vec<usize> = widths.collect();
-        if let Some(room) = room() {
-            narrow(&mut widths, room);
+        let column = |(at, field): (usize, &arrow_schema::FieldRef)| {
+            let (name, kind) = (tame(field.name()), duckdb_name(field.data_type()));
+            let head = name.width().max(if look.types { kind.width() } else { 0 });
+            let width = rows().map(|row| text(row, at).width()).max().unwrap_or(0).max(head);
+            Column { at: Some(at), name, kind, right: look.types && is_number(field.data_type()), width }
+        };
+        let mut columns: Vec<Column> = schema.fields().iter().enumerate().map(column).collect();
+        if let Some(room) = room {
+            fit(&mut columns, room);
         }
-        Self { names, types, right, widths }
+        Self { columns, total: schema.fields().len(), types: look.types }
     }
 
     fn write(&self, out: &mut impl Write, kept: &Kept) -> std::io::Result<()> {
         self.rule(out, ["┌", "┬", "┐"])?;
-        self.heads(out, &self.names)?;
-        if let Some(types) = &self.types {
-            self.heads(out, types)?;
+        self.heads(out, |column| &column.name)?;
+        if self.types {
+            self.heads(out, |column| &column.kind)?;
         }
         self.rule(out, ["├", "┼", "┤"])?;
-        self.rows(out, kept.first.iter())?;
+        kept.first.iter().try_for_each(|row| self.row(out, |at| text(row, at)))?;
         if kept.total > kept.shown() {
-            let dots: Row = self.widths.iter().map(|_| Some("·".to_owned())).collect();
-            self.rows(out, [&dots, &dots, &dots].into_iter())?;
+            (0..3).try_for_each(|_| self.row(out, |_| "·"))?;
         }
-        self.rows(out, kept.last.iter())?;
+        kept.last.iter().try_for_each(|row| self.row(out, |at| text(row, at)))?;
         self.rule(out, ["└", "┴", "┘"])?;
-        let shown = if kept.total > kept.shown() { format!(" ({} shown)", kept.shown()) } else { String::new() };
-        writeln!(out, "{}{shown}", plural(kept.total, "row"))
+        writeln!(out, "{}", self.foot(kept))
+    }
+
+    fn foot(&self, kept: &Kept) -> String {
+        let mut foot = plural(kept.total, "row");
+        if kept.total > kept.shown() {
+            foot.push_str(&format!(" ({} shown)", kept.shown()));
+        }
+        let shown = self.columns.iter().filter(|column| column.at.is_some()).count();
+        if self.total > shown {
+            foot.push_str(&format!(", {} columns ({shown} shown)", self.total));
+        }
+        foot
     }
 
     fn rule(&self, out: &mut impl Write, [left, cross, right]: [&str; 3]) -> std::io::Result<()> {
-        let lines: Vec<String> = self.widths.iter().map(|width| "─".repeat(width + 2)).collect();
+        let lines: Vec<String> = self.columns.iter().map(|column| "─".repeat(column.width + 2)).collect();
         writeln!(out, "{left}{}{right}", lines.join(cross))
     }
 
     /// Centred, as DuckDB has it.
-    fn heads(&self, out: &mut impl Write, heads: &[String]) -> std::io::Result<()> {
-        for (head, width) in heads.iter().zip(&self.widths) {
-            let head = cut(head, *width);
-            let space = width - head.width();
+    fn heads(&self, out: &mut impl Write, head: impl Fn(&Column) -> &str) -> std::io::Result<()> {
+        for column in &self.columns {
+            let head = cut(head(column), column.width);
+            let space = column.width - head.width();
             let left = space / 2;
             write!(out, "│ {}{head}{} ", " ".repeat(left), " ".repeat(space - left))?;
         }
         writeln!(out, "│")
     }
 
-    fn rows<'a>(&self, out: &mut impl Write, rows: impl Iterator<Item = &'a Row>) -> std::io::Result<()> {
-        for row in rows {
-            for (i, width) in self.widths.iter().enumerate() {
-                let cell = cut(text(row, i), *width);
-                let space = " ".repeat(width - cell.width());
-                match self.right.get(i) {
-                    Some(true) => write!(out, "│ {space}{cell} ")?,
-                    _ => write!(out, "│ {cell}{space} ")?,
-                }
+    fn row<'a>(&self, out: &mut impl Write, cell: impl Fn(usize) -> &'a str) -> std::io::Result<()> {
+        for column in &self.columns {
+            let cell = cut(column.at.map_or(LEFT_OUT, &cell), column.width);
+            let space = " ".repeat(column.width - cell.width());
+            match column.right {
+                true => write!(out, "│ {space}{cell} ")?,
+                false => write!(out, "│ {cell}{space} ")?,
             }
-            writeln!(out, "│")?;
         }
-        Ok(())
+        writeln!(out, "│")
     }
 }
 
@@ -154,15 +169,24 @@ fn room() -> Option<usize> {
     (size.ws_col > 0).then_some(usize::from(size.ws_col))
 }
 
-/// Takes from the widest until it fits.
-fn narrow(widths: &mut [usize], room: usize) {
-    let needed = |widths: &[usize]| widths.iter().map(|width| width + 3).sum::<usize>() + 1;
-    while needed(widths) > room {
-        match widths.iter_mut().filter(|width| **width > NARROWEST).max() {
-            Some(widest) => *widest -= 1,
-            None => return,
+/// Takes from the widest until all fit; where that does not help, leaves out those in the middle.
+fn fit(columns: &mut Vec<Column>, room: usize) {
+    let needed = |columns: &[Column]| columns.iter().map(|column| column.width + 3).sum::<usize>() + 1;
+    while needed(columns) > room {
+        match columns.iter_mut().filter(|column| column.width > NARROWEST).max_by_key(|column| column.width) {
+            Some(widest) => widest.width -= 1,
+            None => break,
         }
     }
+    if needed(columns) <= room || columns.len() < 3 {
+        return;
+    }
+    let dots = || LEFT_OUT.to_owned();
+    let middle = Column { at: None, name: dots(), kind: dots(), right: false, width: 1 };
+    while needed(columns) + middle.width + 3 > room && columns.len() > 2 {
+        columns.remove(columns.len() / 2);
+    }
+    columns.insert(columns.len().div_ceil(2), middle);
 }
 
 fn cut(text: &str, width: usize) -> String {
@@ -220,10 +244,34 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_terminal_takes_from_the_widest() {
-        let mut widths = [30, 10, 4];
-        narrow(&mut widths, 40);
-        assert_eq!(widths, [16, 10, 4]);
-        assert_eq!(cut("abcdefgh", 5), "abcd…");
+    fn a_narrow_terminal_takes_from_the_widest_then_from_the_middle() {
+        let batch =
+            RecordBatch::try_from_iter(["first", "second", "third", "fourth"].map(|name| {
+                (name, Arc::new(StringArray::from(vec![format!("{name} value, which is long")])) as ArrayRef)
+            }))
+            .unwrap();
+        let drawn = |room: usize| {
+            let mut kept = Kept::new(0);
+            let cells = Cells::of(&batch).unwrap();
+            kept.push(|| cells.row(0).collect());
+            let look = Look { most_rows: 0, types: false };
+            let mut out = Vec::new();
+            Drawing::new(&batch.schema(), &kept, look, Some(room)).write(&mut out, &kept).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        insta::assert_snapshot!(drawn(60) + &drawn(40), @r"
+        ┌──────────────┬──────────────┬──────────────┬─────────────┐
+        │    first     │    second    │    third     │   fourth    │
+        ├──────────────┼──────────────┼──────────────┼─────────────┤
+        │ first value… │ second valu… │ third value… │ fourth val… │
+        └──────────────┴──────────────┴──────────────┴─────────────┘
+        1 row
+        ┌──────────┬──────────┬───┬──────────┐
+        │  first   │  second  │ … │  fourth  │
+        ├──────────┼──────────┼───┼──────────┤
+        │ first v… │ second … │ … │ fourth … │
+        └──────────┴──────────┴───┴──────────┘
+        1 row, 4 columns (3 shown)
+        ");
     }
 }

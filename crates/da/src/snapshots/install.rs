@@ -37,10 +37,13 @@ impl Place {
         let commit = self.shelf(shelf).join(commit_name(&name));
         let failed = |error: io::Error| Problem::file(&format!("`{name}` cannot be installed"), &error);
         fs::write(self.behind(), []).map_err(failed)?;
-        files::write(&commit, &text).map_err(failed)?;
+        decided(&commit, files::write(&commit, &text)).map_err(failed)?;
         uninterrupted.finished(&part.path);
         part.installed();
-        self.finish(shelf, &name).map_err(failed)?;
+        self.finish(shelf, &name).map_err(|error| {
+            let what = format!("`{name}` is whole, but cannot be put in its place (the next `da` command will)");
+            Problem::file(&what, &error)
+        })?;
         self.publish_or_warn(held, &[&name]);
         Ok(())
     }
@@ -109,6 +112,20 @@ impl Place {
     }
 }
 
+/// Whether a commit stands, which may be in its place although writing it failed (its directory could not be synced).
+/// It is taken back then: without its part, which goes with the failure, it would name the new copy and mean the old file.
+/// One that cannot be taken back stands, and its part with it.
+fn decided(commit: &Path, written: io::Result<()>) -> io::Result<()> {
+    match written {
+        Err(error) if files::remove(commit).is_ok() || !commit.exists() => {
+            // Of a disk that fails no more can be asked.
+            drop(files::sync_directory(commit));
+            Err(error)
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Whoever writes a part holds a lock on it.
 fn is_orphan(part: &Path) -> bool {
     File::open(part).is_ok_and(|file| file.try_lock().is_ok())
@@ -116,4 +133,24 @@ fn is_orphan(part: &Path) -> bool {
 
 fn commit_name(name: &str) -> String {
     format!(".{name}.commit")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rename of a commit that could not be made to last.
+    #[test]
+    fn a_commit_that_failed_is_taken_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let commit = dir.path().join(commit_name("copy"));
+        let unsynced = || io::Result::<()>::Err(io::ErrorKind::Other.into());
+        assert!(decided(&commit, unsynced()).is_err(), "it was never there");
+        fs::write(&commit, "{}").unwrap();
+        assert!(decided(&commit, unsynced()).is_err());
+        assert!(!commit.exists(), "nobody finishes it later without its part");
+        // What is in its place and cannot be removed: a directory, for example.
+        fs::create_dir(&commit).unwrap();
+        assert!(decided(&commit, unsynced()).is_ok());
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::fingerprint::Fingerprint;
 use crate::problem::{Problem, Result};
-use arrow_array::RecordBatch;
+use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
 use arrow_select::coalesce::BatchCoalescer;
 use parquet::arrow::ArrowWriter;
@@ -15,13 +15,16 @@ use std::io::{self, BufWriter};
 /// As many rows as DuckDB puts into a group; it reads groups side by side.
 const GROUP_ROWS: usize = 122_880;
 const GROUP_BYTES: usize = 32 * 1024 * 1024;
-/// Rows that are encoded at a time.
+/// Rows that are encoded at a time, and bytes of them: rows may be as long as they like.
 const BLOCK: usize = 16 * 1024;
+const BLOCK_BYTES: usize = 4 * 1024 * 1024;
 
 pub struct Writer {
     schema: SchemaRef,
     file: ArrowWriter<BufWriter<File>>,
     blocks: BatchCoalescer,
+    /// Bytes that wait in `blocks`.
+    waiting: usize,
     print: Fingerprint,
     rows: u64,
 }
@@ -48,6 +51,7 @@ impl Writer {
         Ok(Self {
             file: ArrowWriter::try_new(file, schema.clone(), Some(properties)).map_err(failed)?,
             blocks: BatchCoalescer::new(schema.clone(), BLOCK),
+            waiting: 0,
             print: Fingerprint::new(&schema)?,
             schema,
             rows: 0,
@@ -58,10 +62,16 @@ impl Writer {
         self.rows += batch.num_rows() as u64;
         self.print.add(&batch)?;
         // Engines hand out batches of every size; small ones would cost more than their rows.
-        if batch.num_rows() >= BLOCK && self.blocks.is_empty() {
+        let bytes = size(&batch);
+        if (batch.num_rows() >= BLOCK || bytes >= BLOCK_BYTES) && self.blocks.is_empty() {
             return self.file.write(&batch).map_err(failed);
         }
-        self.blocks.push_batch(batch).map_err(|error| Problem::unexpected("a batch cannot be written", error))?;
+        self.waiting += bytes;
+        let unwritten = |error| Problem::unexpected("a batch cannot be written", error);
+        self.blocks.push_batch(batch).map_err(unwritten)?;
+        if self.waiting >= BLOCK_BYTES {
+            self.blocks.finish_buffered_batch().map_err(unwritten)?;
+        }
         self.drain()
     }
 
@@ -81,8 +91,16 @@ impl Writer {
         while let Some(block) = self.blocks.next_completed_batch() {
             self.file.write(&block).map_err(failed)?;
         }
+        if self.blocks.is_empty() {
+            self.waiting = 0;
+        }
         Ok(())
     }
+}
+
+/// What the rows of a batch take. (Columns of one message share its memory, which is none of their size.)
+fn size(batch: &RecordBatch) -> usize {
+    batch.columns().iter().map(|array| array.to_data().get_slice_memory_size().unwrap_or_default()).sum()
 }
 
 /// A full disk hides in the errors of the encoder.

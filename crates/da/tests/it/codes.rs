@@ -1,5 +1,6 @@
 //! Every exit code of spec 004 §10.2, by the failure that it stands for.
 
+use crate::proxy::{At, Proxy, Then};
 use crate::support::{Da, House, Said};
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -37,12 +38,18 @@ fn every_exit_code_is_produced_by_its_failure() {
     case(&da, &["fetch", "events", "--select", "nope", "--as", "x"], 2);
     case(&da, &["fetch", "events", "--as", "Bad Name"], 2);
     case(&da, &["fetch"], 2);
+    case(&da, &[], 2);
+    case(&da, &["snapshot"], 2);
+    case(&da, &["query", "SELECT 1", "--rows", "many"], 2);
     case(&da, &["snapshot", "refresh", "nothing"], 2);
     case(&da, &["snapshot", "prune", "--older-than", "soon"], 2);
     case(&da, &["query", "SELECT regoin FROM there"], 2);
     case(&da, &["query", "SELECT 1 FORM there"], 2);
     case(&da, &["query", "--remote", "DELETE FROM events"], 2);
     case(&da, &["query", "FROM there", "-o", "there.xls"], 2);
+    case(&da, &["query", "FROM 'nowhere.csv'"], 2);
+    case(&da, &["query", "DROP VIEW there"], 2);
+    case(&da, &["ask", "how many", "--dataset", "nope"], 2);
     // 6: it is there already.
     case(&da, &["fetch", "events", "--as", "there"], 6);
     // 7: nobody, or nobody that is known.
@@ -117,17 +124,19 @@ fn a_broken_pipe_is_no_failure() {
 /// Ctrl-C in the middle of a fetch.
 #[test]
 fn an_interrupted_fetch_leaves_nothing() {
-    let house = House::new(1_000_000);
+    let house = House::new(200_000);
     let da = house.da();
     da.ok(&["fetch", "events"]);
-    let child = da.start(&["fetch", "numbers", "--no-estimate"]);
-    let part = da.root().join("snapshots/.numbers.part");
-    while std::fs::metadata(&part).map_or(0, |meta| meta.len()) < 100_000 {
-        std::thread::yield_now();
+    for more in [&[][..], &["--json"]] {
+        let proxy = Proxy::new(&house.server.url, At::Byte(2_000_000), Then::Hold);
+        let fetch = ["fetch", "numbers", "--no-estimate", "--server", &proxy.url];
+        let mut child = da.start(&[&fetch[..], more].concat());
+        proxy.reached(&mut child);
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        let Said { err, code, .. } = crate::support::said(child);
+        assert_eq!(code, 130, "{err}");
+        assert!(err.contains("interrupted") && err.starts_with('{') != more.is_empty(), "{err}");
     }
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    let Said { err, code, .. } = crate::support::said(child);
-    assert_eq!(code, 130, "{err}");
     assert_eq!(da.files(), ["events.meta.json", "events.parquet"]);
     assert_eq!(da.number("SELECT count(*) FROM events"), 120);
 }

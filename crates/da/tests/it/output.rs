@@ -1,5 +1,6 @@
 //! Results in every form: on the terminal, in files, from here and from the server.
 
+use crate::proxy::{At, Proxy, Then};
 use crate::support::House;
 
 #[test]
@@ -39,26 +40,29 @@ fn files_of_every_kind_read_back_the_same() {
     assert!(!left.iter().any(|name| name.to_string_lossy().contains("part")), "{left:?}");
 }
 
-/// On the server, and joined here with a snapshot.
+/// A file that is there stays until the new one is known to be whole: also when the last of a result is missing, and when
+/// all of it came but the server does not say so.
 #[test]
-fn remote_and_registered() {
-    let house = House::new(1_000);
+fn a_file_is_replaced_by_a_whole_result_only() {
+    let house = House::forgetful(200_000);
     let da = house.da();
-    da.ok(&["fetch", "events", "--quiet"]);
-    let mut text = String::new();
-    let mut say = |args: &[&str]| text.push_str(&format!("{}\n", da.shown(args)));
-    say(&["query", "--remote", "SELECT count(*) AS n, max(name) AS last FROM numbers"]);
-    say(&["query", "--remote", "--limit", "2", "SELECT n FROM numbers ORDER BY n"]);
-    say(&[
-        "query",
-        "--register",
-        "big=SELECT n, share FROM numbers WHERE n < 20",
-        "SELECT count(*) AS pairs FROM events JOIN big ON clicks = n",
-    ]);
-    say(&["query", "--register-bq", "nonsense", "SELECT 1"]);
-    say(&["query", "SELECT * FROM numbers"]);
-    insta::assert_snapshot!(text);
-    assert_eq!(da.files(), ["events.meta.json", "events.parquet"], "what was registered is gone");
+    let file = da.home.path().join("n.csv");
+    std::fs::write(&file, "mine").unwrap();
+    for (at, then) in [(At::Byte(300_000), Then::Break), (At::Request("GET /runs/"), Then::Break)] {
+        let proxy = Proxy::new(&house.server.url, at, then);
+        let args = ["query", "--remote", "SELECT * FROM numbers", "-o", "n.csv", "--server", &proxy.url];
+        let said = da.run(&args);
+        assert_eq!(said.code, 9, "{said:?}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+    }
+    let broken = da.run(&["query", "SELECT CAST('x' || range AS INTEGER) FROM range(10)", "-o", "n.csv"]);
+    assert_eq!((broken.code, std::fs::read_to_string(&file).unwrap().as_str()), (2, "mine"));
+    // What can be known before is told before anything runs.
+    assert_eq!(da.run(&["query", "--remote", "SELECT 1", "-o", "nowhere/n.csv"]).code, 1);
+    da.ok(&["query", "--remote", "SELECT * FROM numbers", "-o", "n.csv"]);
+    assert_eq!(std::fs::read_to_string(&file).unwrap().lines().count(), 200_001);
+    let left: Vec<_> = std::fs::read_dir(da.home.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().contains("part")), "{left:?}");
 }
 
 /// Spec 004 §4.2: only where the snapshot is named.

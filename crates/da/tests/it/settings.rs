@@ -1,7 +1,6 @@
 //! Who said what: flag, environment, project, user, default; and where tokens go.
 
 use crate::support::{Da, House};
-use std::os::unix::fs::PermissionsExt;
 
 #[test]
 fn flag_before_environment_before_project_before_user() {
@@ -42,27 +41,14 @@ fn flag_before_environment_before_project_before_user() {
 }
 
 #[test]
-fn a_login_is_kept_for_its_server_alone() {
-    let house = House::new(10);
-    let token = house.server.token("ann", "analyst");
-    let da = Da::new(&house.server.url, "").without("DA_TOKEN").without("DA_SERVER");
-    let url = house.server.url.as_str();
-    let wrong = da.run_with(&["login", "--server", url, "--token-stdin"], "gh_wrong\n");
-    assert_eq!(wrong.code, 7, "{wrong:?}");
-    let path = da.home.path().join(".agnes/credentials.json");
-    assert!(!path.exists(), "a wrong token is not kept");
-    let said = da.run_with(&["login", "--server", url, "--token-stdin"], &format!("{token}\n"));
-    assert_eq!(said.out, format!("Logged in to {url} as ann (analyst)\n"), "{}", said.err);
-    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-    assert_eq!(da.json(&["whoami"])["token_from"], "da login");
-    assert_eq!(da.run(&["whoami", "--server", "http://127.0.0.1:1"]).code, 7, "no token for that one");
-    let doctor = da.run(&["doctor"]);
-    assert_eq!(doctor.code, 0, "{}{}", doctor.out, doctor.err);
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-    let doctor = da.run(&["doctor"]);
-    assert!(doctor.code == 1 && doctor.out.contains("FAIL credentials"), "{doctor:?}");
-    assert_eq!(da.ok(&["logout"]), format!("Logged out of {url}\n"));
-    assert_eq!(da.run(&["whoami"]).code, 7);
+fn every_setting_is_documented() {
+    let shown = Da::new("http://none", "gh_x").json(&["config", "show"]);
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/DA.md")).unwrap();
+    for setting in shown.as_array().unwrap() {
+        let key = setting["key"].as_str().unwrap();
+        let line = format!("| `{key}` | `DA_{}` |", key.to_uppercase());
+        assert!(page.contains(&line), "docs/DA.md has no line `{line} …`");
+    }
 }
 
 #[test]

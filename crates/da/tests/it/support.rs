@@ -36,6 +36,11 @@ impl House {
         Self::with(numbers, |server| server)
     }
 
+    /// One that asks its engine each time: of a result that it kept, a server says at the start how long it is.
+    pub fn forgetful(numbers: u64) -> Self {
+        Self::with(numbers, |server| server.env("GATEHOUSE_API_SCAN_RESULT_CACHE_MB", "0"))
+    }
+
     pub fn with(numbers: u64, settings: impl Fn(ServerBuilder) -> ServerBuilder) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let contracts = dir.path().join("contracts");

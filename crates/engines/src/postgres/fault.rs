@@ -2,7 +2,9 @@
 //!
 //! Its messages quote values, also of rows that the caller may not see: of what failed on the data only the kind is told.
 
-use crate::fault::{busy, out_of_memory, timeout};
+use crate::fault::words::{NO_TARGET, OUTSIDE, RULE, UNIQUE};
+use crate::fault::{busy, from_worker, out_of_memory, timeout};
+use crate::protocol::{Cause, Failed};
 use crate::worker::message::first_line;
 use domain::{Fault, Kind};
 use std::error::Error as _;
@@ -31,6 +33,58 @@ pub fn of(source: &str, error: &Error, seconds: u64) -> Fault {
         "25006" => Fault::new(Kind::SqlPolicy, "engine.denied", "the statement writes, and nothing here may"),
         _ => by_class(source, state, told),
     }
+}
+
+/// A statement of a change that failed. The database's own words name tables, constraints and values, and stay here.
+pub fn changing(source: &str, error: &Error, seconds: u64) -> Fault {
+    let Some(told) = error.as_db_error() else { return of(source, error, seconds) };
+    let state = told.code().code();
+    let (cause, words) = match state {
+        "23505" | "23P01" => (Cause::Unique, UNIQUE),
+        "23503" => (Cause::Reference, NO_TARGET),
+        "23502" => (Cause::Required, told.column().unwrap_or_default()),
+        // The check of a row-level policy, as opposed to a right that the role lacks; then of a view.
+        "42501" if told.routine() == Some("ExecWithCheckOptions") => (Cause::Outside, OUTSIDE),
+        "44000" => (Cause::Outside, OUTSIDE),
+        "42501" => return not_granted(source),
+        "25006" => return crate::fault::read_only(source),
+        // A trigger's own objection is a rule of the table too.
+        _ if matches!(state.get(..2), Some("22" | "23" | "P0")) => (Cause::Check, RULE),
+        // These have words of their own below.
+        "42P01" | "42703" => return of(source, error, seconds),
+        _ if matches!(state.get(..2), Some("42" | "0A")) => {
+            tracing::warn!(source, state, message = told.message(), "Postgres did not understand a change");
+            return not_understood(source);
+        }
+        _ => return of(source, error, seconds),
+    };
+    tracing::debug!(source, state, "Postgres refused a change");
+    from_worker(&Failed::new(cause, words))
+}
+
+/// Whether a change lost against another, and may be tried again: nothing of it was made.
+pub fn gave_way(error: &Error) -> bool {
+    error.as_db_error().is_some_and(|told| matches!(told.code().code(), "40001" | "40P01"))
+}
+
+/// Whether an error at COMMIT says that nothing was made. Any other leaves it open.
+pub fn undid(error: &Error) -> bool {
+    error
+        .as_db_error()
+        .is_some_and(|told| matches!(told.code().code().get(..2), Some("22" | "23" | "40" | "44" | "P0")))
+}
+
+/// Its policies and triggers are statements too, and what is wrong with them is not the caller's to know.
+fn not_understood(source: &str) -> Fault {
+    let message =
+        format!("the database of source `{source}` cannot make this change: its table, or a rule of it, is in the way");
+    Fault::new(Kind::Invalid, "engine.statement", message).hint("whoever runs this server can see more in its log")
+}
+
+fn not_granted(source: &str) -> Fault {
+    let message = format!("the database of source `{source}` does not let your role write this");
+    Fault::new(Kind::Forbidden, "source.denied", message)
+        .hint("ask whoever keeps that database to grant INSERT and UPDATE: docs/OPERATIONS.md has the SQL")
 }
 
 fn by_class(source: &str, state: &str, told: &DbError) -> Fault {

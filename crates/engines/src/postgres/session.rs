@@ -56,7 +56,24 @@ impl Who {
     }
 }
 
-/// A connection in a READ ONLY transaction. Unless it is finished, what runs in it is cancelled and the connection lost:
+/// What a transaction may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    Read,
+    /// Each statement sees what others have committed by then: a change looks again after it has waited for a lock.
+    Write,
+}
+
+impl Access {
+    fn begin(self) -> &'static str {
+        match self {
+            Self::Read => "BEGIN TRANSACTION READ ONLY",
+            Self::Write => "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE",
+        }
+    }
+}
+
+/// A connection in a transaction. Unless it is finished, what runs in it is cancelled and the connection lost:
 /// any failure may have left something behind in it.
 pub struct Session {
     pool: Arc<Pool>,
@@ -64,13 +81,24 @@ pub struct Session {
 }
 
 impl Session {
+    /// Begins one that only reads.
     pub async fn begin(pool: &Arc<Pool>, schemas: &[String], who: &Who, seconds: u64) -> Result<Self, Fault> {
+        Self::begin_to(Access::Read, pool, schemas, who, seconds).await
+    }
+
+    pub async fn begin_to(
+        access: Access,
+        pool: &Arc<Pool>,
+        schemas: &[String],
+        who: &Who,
+        seconds: u64,
+    ) -> Result<Self, Fault> {
         let mut connection = pool.take().await?;
-        let mut introduced = introduce(&connection.client, schemas, who, seconds).await;
+        let mut introduced = introduce(&connection.client, access, schemas, who, seconds).await;
         if introduced.as_ref().is_err_and(fault::is_lost) {
             // It died while it was idle: that should cost nobody a request.
             connection = pool.replace(connection).await?;
-            introduced = introduce(&connection.client, schemas, who, seconds).await;
+            introduced = introduce(&connection.client, access, schemas, who, seconds).await;
         }
         introduced.map_err(|error| fault::introducing(pool.name(), &error, seconds))?;
         Ok(Self { pool: pool.clone(), connection: Some(connection) })
@@ -82,11 +110,27 @@ impl Session {
     }
 
     /// Ends the transaction, and keeps the connection for another.
-    pub async fn finish(mut self) {
-        let ended = self.client().batch_execute("COMMIT").await;
-        if let (Ok(()), Some(connection)) = (ended, self.connection.take()) {
+    pub async fn finish(self) {
+        // Nothing was written: whatever keeps it from its end, nothing is lost.
+        drop(self.commit().await);
+    }
+
+    /// Ends the transaction. What an error means for what was written, only its kind tells.
+    pub async fn commit(self) -> Result<(), tokio_postgres::Error> {
+        self.end("COMMIT").await
+    }
+
+    /// Undoes the transaction, and keeps the connection for another: for when nothing runs in it any more.
+    pub async fn undo(self) {
+        drop(self.end("ROLLBACK").await);
+    }
+
+    async fn end(mut self, word: &str) -> Result<(), tokio_postgres::Error> {
+        self.client().batch_execute(word).await?;
+        if let Some(connection) = self.connection.take() {
             self.pool.put_back(connection);
         }
+        Ok(())
     }
 }
 
@@ -98,7 +142,13 @@ impl Drop for Session {
     }
 }
 
-async fn introduce(client: &Client, schemas: &[String], who: &Who, seconds: u64) -> Result<(), tokio_postgres::Error> {
+async fn introduce(
+    client: &Client,
+    access: Access,
+    schemas: &[String],
+    who: &Who,
+    seconds: u64,
+) -> Result<(), tokio_postgres::Error> {
     let quoted = schemas.iter().map(|schema| format!(", \"{schema}\""));
     let path = format!("pg_catalog{}", quoted.collect::<String>());
     let timeout = seconds.saturating_mul(1_000).min(i32::MAX as u64).to_string();
@@ -107,7 +157,7 @@ async fn introduce(client: &Client, schemas: &[String], who: &Who, seconds: u64)
     // Both at once: one way there and back.
     tokio::try_join!(
         biased;
-        client.batch_execute("BEGIN TRANSACTION READ ONLY"),
+        client.batch_execute(access.begin()),
         client.query_typed(INTRODUCTION, &params),
     )?;
     Ok(())

@@ -18,8 +18,16 @@ pub(crate) fn encode(
     batches: impl Iterator<Item = Result<RecordBatch, Failed>>,
     outbox: Outbox,
 ) -> Result<Queried, Failed> {
+    sending(outbox, |sink| write_stream(Wanted { schema, columns, query }, batches, sink))
+}
+
+/// Sends what is written in pieces. Blocks as well.
+pub(crate) fn sending(
+    outbox: Outbox,
+    write: impl FnOnce(&mut dyn Sink) -> Result<Queried, Failed>,
+) -> Result<Queried, Failed> {
     let mut sending = Sending { outbox, buffer: Vec::with_capacity(64 * 1024) };
-    let queried = write_stream(Wanted { schema, columns, query }, batches, &mut sending)?;
+    let queried = write(&mut sending)?;
     // Nobody reads any more: the statement is over in any case.
     drop(sending.send());
     Ok(queried)

@@ -1,7 +1,7 @@
 //! Engines on other machines.
 //!
 //! They are not jailed: what keeps them in their place is that they are only ever given what policy has approved, over an
-//! address that configuration names, as a user who may do no more than read. Their rows are written by the same writers
+//! address that configuration names, as a user who may do no more than read (and write where the source is writable). Their rows are written by the same writers
 //! as those of the workers.
 //!
 //! A new kind of engine is a module beside [`crate::postgres`] and a variant of [`Remote`]: it makes [`Pieces`].
@@ -9,14 +9,18 @@
 mod encode;
 mod pieces;
 
-pub(crate) use encode::encode;
+pub(crate) use encode::{encode, sending};
 pub(crate) use pieces::{Outbox, Pieces};
 
+use crate::change::Unanswered;
+use crate::flight::Flight;
 use crate::postgres::Postgres;
-use crate::protocol::Query;
+use crate::protocol::{Queried, Query};
+use crate::rest::Rest;
 use crate::source::{Source, SourceKind};
+use bytes::Bytes;
 use domain::{Fault, SourceSchema};
-use policy::Approved;
+use policy::{Approved, Change};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -24,15 +28,24 @@ use std::time::Duration;
 #[derive(Clone)]
 pub(crate) enum Remote {
     Postgres(Arc<Postgres>),
+    Flight(Arc<Flight>),
+    Rest(Arc<Rest>),
 }
 
 impl Remote {
     fn open(source: &Source, queue: Duration) -> Option<Result<Self, Fault>> {
         match &source.kind {
-            SourceKind::Files(_) | SourceKind::Sqlite(_) | SourceKind::SqliteWritable(_) => None,
+            SourceKind::Files(_)
+            | SourceKind::Sqlite(_)
+            | SourceKind::SqliteWritable(_)
+            | SourceKind::Joined { .. } => None,
+            SourceKind::Flight(settings) => {
+                Some(Flight::open(&source.name, settings, queue).map(Arc::new).map(Self::Flight))
+            }
             SourceKind::Postgres(settings) => {
                 Some(Postgres::open(&source.name, settings, queue).map(Arc::new).map(Self::Postgres))
             }
+            SourceKind::Rest(settings) => Some(Rest::open(&source.name, settings).map(Arc::new).map(Self::Rest)),
         }
     }
 
@@ -40,12 +53,38 @@ impl Remote {
     pub async fn begin(&self, approved: &Approved, query: Query) -> Result<Pieces, Fault> {
         match self {
             Self::Postgres(postgres) => postgres.begin(approved, query).await,
+            Self::Flight(flight) => flight.begin(approved, query).await,
+            Self::Rest(rest) => rest.begin(approved, query).await,
+        }
+    }
+
+    /// Makes a change: the row afterwards, and how many were written.
+    pub async fn change(&self, approved: &Approved, change: &Change) -> Result<(Queried, Bytes, u64), Unanswered> {
+        match self {
+            Self::Postgres(postgres) => postgres.change(approved, change).await,
+            // Policy approves no change there.
+            Self::Flight(_) => Err(Fault::internal("engine.read_only").into()),
+            Self::Rest(rest) => rest.change(approved, change).await,
+        }
+    }
+
+    /// Whether a change of longer ago than this may still be made.
+    pub async fn is_changing(&self, since: Duration) -> Result<bool, Fault> {
+        match self {
+            Self::Postgres(postgres) => postgres.is_changing(since).await,
+            // Nothing is ever changed there.
+            Self::Flight(_) => Ok(false),
+            // A service cannot be asked; by then its own time-out is long over.
+            Self::Rest(_) => Ok(false),
         }
     }
 
     pub async fn describe(&self) -> Result<SourceSchema, Fault> {
         match self {
             Self::Postgres(postgres) => postgres.describe().await,
+            Self::Flight(flight) => flight.describe().await,
+            // Only contracts know what a service has.
+            Self::Rest(_) => Err(Fault::internal("engine.describe")),
         }
     }
 
@@ -53,6 +92,10 @@ impl Remote {
     pub async fn prove_read_only(&self) -> Result<(), Fault> {
         match self {
             Self::Postgres(postgres) => postgres.prove_read_only().await,
+            // It has no users whose rights could be tried: nothing but queries that policy wrote ever reaches it.
+            Self::Flight(_) => Ok(()),
+            // Only approved changes are ever sent.
+            Self::Rest(_) => Ok(()),
         }
     }
 }

@@ -6,7 +6,7 @@
 mod duck;
 pub(crate) mod encode;
 pub(crate) mod message;
-mod sqlite;
+pub(crate) mod sqlite;
 #[cfg(test)]
 mod tests;
 
@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 /// An engine with its source open and its own lockdown in force.
-trait Engine {
+pub(crate) trait Engine {
     fn describe(&mut self) -> Result<SourceSchema, Failed>;
     /// Writes the rows to `out`, in the form that they are wanted in, and says what they were.
     fn query(&self, query: &Query, out: &mut dyn encode::Sink) -> Result<Queried, Failed>;

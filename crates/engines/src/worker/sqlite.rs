@@ -12,9 +12,11 @@ use std::time::{Duration, Instant};
 
 mod columns;
 mod functions;
+mod mirror;
 mod open;
 mod write;
 
+pub use mirror::Shape;
 pub use open::Access;
 use open::authorize;
 

@@ -20,6 +20,7 @@ pub fn name(dialect: Dialect) -> &'static str {
         Dialect::DuckDb => "duckdb",
         Dialect::Sqlite => "sqlite",
         Dialect::Postgres => "postgres",
+        Dialect::Spark => "spark",
     }
 }
 

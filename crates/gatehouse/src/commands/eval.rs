@@ -1,48 +1,42 @@
 //! `gatehouse eval`: questions whose answers are known, asked through the path like any others.
 
+mod came;
 mod compare;
 mod figures;
+mod houses;
 mod question;
 mod shape;
 
-use super::local::{Scratch, file_source, open_named};
 use crate::cli::Eval;
 use crate::print::{self, Problem};
+use came::Came;
 use domain::{Ask, Caller, Door, Proposal, Purpose, Run, SessionId, Status, Wish};
 use figures::{Report, Verdict, Verdicts};
 use gateway::House;
+use houses::Houses;
 use question::{Known, Question};
 use serde_json::Value;
-use std::collections::{HashMap, HashSet};
 use std::io::IsTerminal;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// So many rows of an answer are compared.
-const MOST_ROWS: u64 = 100_000;
-
 pub async fn run(eval: Eval) -> Result<ExitCode, Problem> {
     let questions = question::read(&eval.questions, eval.synonyms)?;
-    let mut houses = Houses::new(&eval)?;
     let caller = Caller::new("local", &eval.role);
+    let mut houses = Houses::new(&eval, &caller)?;
     let mut verdicts = Verdicts::default();
-    let mut opened = HashSet::new();
     let progress = std::io::stderr().is_terminal();
     for (done, question) in questions.iter().enumerate() {
         if progress && done % 25 == 0 {
             eprint!("\r{done} of {} questions", questions.len());
         }
-        let (house, dataset) = houses.of(question)?;
-        if opened.insert((question.db.clone(), dataset.clone())) {
-            house.read_all_values(&caller, Door::Local, &dataset).await?;
-        }
+        let (house, dataset) = houses.of(question).await?;
         verdicts.add(judge(&house, &caller, &dataset, question).await?);
     }
     if progress {
         eprint!("\r\x1b[K");
     }
-    let report = verdicts.report();
+    let report = verdicts.report(houses.planner());
     match eval.json {
         true => print::json(&report),
         false => report.show(),
@@ -74,10 +68,11 @@ fn conclude(report: &Report, eval: &Eval) -> ExitCode {
 async fn judge(house: &Arc<House>, caller: &Caller, dataset: &str, question: &Question) -> Result<Verdict, Problem> {
     let wish = Wish::Question { text: question.text.clone(), history: Vec::new() };
     let run = ask(house, caller, dataset, wish).await?;
+    let came = Came::of(&run);
     let right = match &question.known {
-        Known::Refusal => run.status == Status::Refused,
-        Known::Clarification => run.status == Status::Clarify,
-        Known::Rows { rows, ordered } => compare::same(rows, &rows_of(&run), *ordered),
+        Known::Refusal => came == Came::Refused,
+        Known::Clarification => came == Came::Asked,
+        Known::Rows { rows, ordered } => came == Came::Answered && compare::same(rows, &rows_of(&run), *ordered),
         Known::Sql(sql) => {
             let proposal = Proposal::Sql { source: dataset.to_owned(), text: sql.clone() };
             let gold = ask(house, caller, dataset, Wish::Proposal(proposal)).await?;
@@ -85,10 +80,10 @@ async fn judge(house: &Arc<House>, caller: &Caller, dataset: &str, question: &Qu
                 let why = gold.error_json.map_or(gold.assistant_message, |fault| fault.to_string());
                 return Ok(Verdict::unjudged(question, &run, why));
             }
-            run.status == Status::Succeeded && compare::same(&rows_of(&gold), &rows_of(&run), shape::is_ordered(sql))
+            came == Came::Answered && compare::same(&rows_of(&gold), &rows_of(&run), shape::is_ordered(sql))
         }
     };
-    Ok(Verdict::of(question, &run, right))
+    Ok(Verdict::of(question, &run, came, right))
 }
 
 async fn ask(house: &Arc<House>, caller: &Caller, dataset: &str, wish: Wish) -> Result<Run, Problem> {
@@ -101,43 +96,4 @@ fn rows_of(run: &Run) -> Vec<Vec<Value>> {
     let result = run.result_json.as_ref().and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
     let rows = result.and_then(|mut result| result.get_mut("rows").map(Value::take));
     rows.and_then(|rows| serde_json::from_value(rows).ok()).unwrap_or_default()
-}
-
-/// Each source is opened once.
-struct Houses<'a> {
-    eval: &'a Eval,
-    scratch: Arc<House>,
-    open: HashMap<String, Arc<House>>,
-    // Removed after the houses that stand in it.
-    _dir: Scratch,
-}
-
-impl<'a> Houses<'a> {
-    fn new(eval: &'a Eval) -> Result<Self, Problem> {
-        let dir = Scratch::new()?;
-        let mut config = dir.config()?;
-        config.limits.rows = MOST_ROWS;
-        Ok(Self { eval, scratch: House::open(config)?, open: HashMap::new(), _dir: dir })
-    }
-
-    /// The house for a question, and the name of its dataset in it.
-    fn of(&mut self, question: &Question) -> Result<(Arc<House>, String), Problem> {
-        let beside = |db: &String| self.eval.questions.with_file_name(db).to_string_lossy().into_owned();
-        let name = question.db.as_ref().map(beside).or(question.dataset.clone()).or(self.eval.source.clone());
-        let Some(name) = name else {
-            let hint = "give `--source`, or name its `dataset` or `db`";
-            return Err(Problem::usage(format!("question {} has no source", question.id), hint));
-        };
-        let is_file = Path::new(&name).is_file();
-        let key = if is_file { name.clone() } else { String::new() };
-        if let Some(house) = self.open.get(&key) {
-            return Ok((house.clone(), name));
-        }
-        let house = match is_file {
-            true => self.scratch.over(file_source(&name))?,
-            false => open_named(&name, &self.eval.data)?,
-        };
-        self.open.insert(key, house.clone());
-        Ok((house, name))
-    }
 }

@@ -48,7 +48,8 @@ fn show(replayed: &Replayed) {
 
 fn words(verdict: &Verdict) -> String {
     match verdict {
-        Verdict::Allowed { statement, .. } => statement.clone(),
+        // A change is several statements, a line each.
+        Verdict::Allowed { statement, .. } => statement.replace('\n', "\n         "),
         Verdict::Refused { code } => format!("refused: {code}"),
         Verdict::Asked { question } => format!("asked back: {question}"),
     }

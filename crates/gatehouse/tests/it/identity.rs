@@ -187,6 +187,30 @@ fn one_actor_cannot_take_all_the_turns() {
     assert_eq!(server.client("modest", "analyst").get("/tools").status, 200, "others are served");
 }
 
+#[test]
+fn one_role_cannot_take_all_the_turns() {
+    let server = server().demo().env("GATEHOUSE_LIMITS_ROLES", "agent=1/6,reader=1/1").start();
+    let agents = &[server.client("bob", "agent"), server.client("eve", "agent")];
+    let start = std::time::Instant::now();
+    // At once: who is told to wait is told so late.
+    let replies: Vec<_> = std::thread::scope(|scope| {
+        let asking: Vec<_> = (0..24).map(|i| scope.spawn(move || agents[i % 2].get("/tools"))).collect();
+        asking.into_iter().map(|asking| asking.join().unwrap()).collect()
+    });
+    let admitted = replies.iter().filter(|reply| reply.status == 200).count();
+    let earned = start.elapsed().as_secs() as usize + 1;
+    assert!((6..=6 + earned).contains(&admitted), "{admitted} in {:?}", start.elapsed());
+    let limited = replies.iter().find(|reply| reply.status == 429).expect("a 429");
+    assert_eq!(limited.code(), "request.rate_limited");
+    assert!(limited.text().contains("the role `agent`"), "{}", limited.text());
+    assert!(limited.header("retry-after").parse::<u64>().unwrap() >= 1);
+    let of_records = agents[0].post("/agent/db", &json!({ "natural_language": "Show case_987" }));
+    assert!(of_records.status == 200 || of_records.json()["error"]["type"] == "RATE_LIMITED", "{}", of_records.text());
+    for role in ["analyst", "reader"] {
+        assert_eq!(server.client("ann", role).get("/tools").status, 200, "other roles are served");
+    }
+}
+
 /// Over TLS real clients speak HTTP/2, which has no `Host` header.
 #[test]
 fn tls_works_with_a_real_client() {

@@ -81,7 +81,7 @@ fn kill_server(callers: &Callers, mut server: Server, moment: usize, seed: u64) 
         callers.wait("before the kill", |now| acknowledged(now) >= moment);
         server.kill();
     });
-    let until = Instant::now() + Duration::from_secs(10);
+    let until = Instant::now() + Duration::from_secs(60);
     while !workers_of(pid).is_empty() {
         assert!(Instant::now() < until, "workers outlive their server: {:?}", workers_of(pid));
         std::thread::yield_now();

@@ -1,5 +1,6 @@
 //! What the tests of Records share.
 
+use crate::records::books::Books;
 use crate::support::server;
 use serde_json::{Value, json};
 use std::sync::OnceLock;
@@ -14,6 +15,24 @@ pub fn firm() -> &'static Server {
 pub fn agent() -> &'static Client {
     static CLIENT: OnceLock<Client> = OnceLock::new();
     CLIENT.get_or_init(|| firm().client("bob", "agent"))
+}
+
+/// A firm, and an agent of it.
+pub struct Firm {
+    pub engine: &'static str,
+    pub server: &'static Server,
+    pub agent: Client,
+}
+
+/// The same records in each engine that Records writes to.
+pub fn firms() -> &'static [Firm; 2] {
+    static FIRMS: OnceLock<[Firm; 2]> = OnceLock::new();
+    FIRMS.get_or_init(|| {
+        let of = |engine, server: &'static Server| Firm { engine, server, agent: server.client("bob", "agent") };
+        static BOOKS: OnceLock<Server> = OnceLock::new();
+        let books = BOOKS.get_or_init(|| Books::new().server().start());
+        [of("SQLite", firm()), of("Postgres", books)]
+    })
 }
 
 /// Sends one step.
@@ -32,6 +51,14 @@ pub fn read(client: &Client, resource: &str, select: &[&str], filter: &[(&str, &
 pub fn update(case: &str, set: &Value) -> Value {
     json!({ "op": "UPDATE", "resource": "cases", "update": set, "limit": 1,
             "where": [{ "field": "id", "op": "=", "value": case }] })
+}
+
+/// An UPDATE of the row as it was seen.
+pub fn versioned(mut update: Value, seen: &Value) -> Value {
+    if let Some(filter) = update["where"].as_array_mut() {
+        filter.push(json!({ "field": "updated_at", "op": "=", "value": seen }));
+    }
+    update
 }
 
 pub fn email(case: &str, subject: &str) -> Value {

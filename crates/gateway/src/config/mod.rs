@@ -10,6 +10,7 @@ mod error;
 mod file;
 mod given;
 mod home;
+mod rates;
 mod settings;
 mod show;
 mod sources;

@@ -1,8 +1,8 @@
 //! The table of settings. Everything else in this module follows from it.
 
 use super::given::{Given, Origin};
+use super::rates::{rate, role_rates};
 use super::types::{Analyst, AuditOutput, Config, Jwks, LogFormat, PlannerChoice, Secret};
-use std::num::NonZeroU32;
 use std::path::Path;
 use tracing::Level;
 
@@ -137,10 +137,11 @@ pub static SETTINGS: &[Setting] = &[
         "Public keys that JWTs are signed with (RS256, ES256): a file, or an `https` address. New keys are taken up.",
         |c, g| jwks(g, &c.data).map(|v| c.jwt.jwks = Some(v))),
     setting("auth.jwt_issuer", "",
-        "The `iss` that a JWT must have.",
+        "The `iss` that a JWT must have. Without it the issuer is not looked at: set it where the keys sign for others too.",
         |c, g| g.words().map(|v| c.jwt.issuer = Some(v.to_owned()))),
     setting("auth.jwt_audience", "",
-        "The `aud` that a JWT must have.",
+        "The `aud` that a JWT must have, alone or among others. Without it the audience is not looked at: set it where the \
+         keys sign for other services too.",
         |c, g| g.words().map(|v| c.jwt.audience = Some(v.to_owned()))),
     setting("auth.actor_claim", "sub",
         "Where a JWT says who it is: a claim, or a path like `user.email`.",
@@ -227,6 +228,10 @@ pub static SETTINGS: &[Setting] = &[
     setting("limits.burst", "100",
         "Requests that one actor may send at once.",
         |c, g| rate(g).map(|v| c.requests.burst = v)),
+    setting("limits.roles", "",
+        "Requests that all actors of a role may send together: `agent=200/400` is 200 each second on average, and 400 at once. \
+         Roles that are not named have no limit of their own.",
+        |c, g| role_rates(g).map(|v| c.role_requests = v)),
     setting("limits.question_chars", "10000",
         "The longest question, in characters.",
         |c, g| g.number(1..=1_000_000).map(|v| c.question_chars = v)).alias(&["CLAUDE_DA_INPUT_MAX_CHARS"]),
@@ -450,10 +455,6 @@ fn no_tools(given: &Given) -> Result<(), String> {
         true => Ok(()),
         false => Err("must be empty: a model that analyses has no tools".to_owned()),
     }
-}
-
-fn rate(given: &Given) -> Result<NonZeroU32, String> {
-    given.number::<u32>(1..=1_000_000).map(|n| NonZeroU32::new(n).unwrap_or(NonZeroU32::MIN))
 }
 
 /// Address space comes with memory, in the proportion of the sandbox's own defaults.

@@ -27,14 +27,20 @@ impl Shown {
     }
 
     pub(super) fn source(source: &SourceConfig, origin: &Origin) -> Self {
-        let kind = match source.source.kind {
+        let kind = match &source.source.kind {
             SourceKind::Sqlite(_) => "sqlite",
             SourceKind::SqliteWritable(_) => "sqlite, writable",
             SourceKind::Files(_) => "files",
+            SourceKind::Postgres(settings) if settings.writable => "postgres, writable",
             SourceKind::Postgres(_) => "postgres",
+            SourceKind::Flight(_) => "flight",
+            SourceKind::Rest(_) => "rest",
+            SourceKind::Joined { .. } => "joined",
         };
         let place = match &source.source.kind {
             SourceKind::Postgres(_) => "(secret)".to_owned(),
+            SourceKind::Flight(flight) => flight.url.clone(),
+            SourceKind::Rest(service) => service.url.clone(),
             _ => source.source.paths().iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "),
         };
         Self {

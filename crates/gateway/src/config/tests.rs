@@ -156,6 +156,7 @@ fn without_anything_the_defaults_hold() {
     limits.seconds                      30
     limits.requests_per_second          50
     limits.burst                        100
+    limits.roles                        (not set)
     limits.question_chars               10000
     engines.concurrency                 4
     engines.warm_workers                8
@@ -253,6 +254,7 @@ fn every_value_of_a_file_arrives() {
         [limits]
         requests_per_second = 5
         burst = 6
+        roles = ["agent=20/40", "lead = 1 / 2"]
         [sandbox]
         user = "worker"
         memory_mb = 1024
@@ -266,6 +268,9 @@ fn every_value_of_a_file_arrives() {
     assert_eq!(config.tls, Some(Tls { cert: config.data.join("tls/cert.pem"), key: "/etc/key.pem".into() }));
     assert_eq!(config.log.format, LogFormat::Json);
     assert_eq!((config.requests.per_second.get(), config.requests.burst.get()), (5, 6));
+    let roles =
+        config.role_requests.iter().map(|(role, rate)| (role.as_str(), rate.per_second.get(), rate.burst.get()));
+    assert_eq!(roles.collect::<Vec<_>>(), [("agent", 20, 40), ("lead", 1, 2)]);
     assert_eq!(config.sandbox_user.as_deref(), Some("worker"));
     let jail = config.engines.jail;
     assert_eq!((jail.memory_bytes, jail.address_space_bytes), (1 << 30, 3 << 29));
@@ -331,6 +336,14 @@ fn everything_wrong_is_said_at_once() {
     file gatehouse.toml: `sandbox.cpus`: `0` is not a number from 0.05 to 1024
     environment RUNNER_IMAGE: `sandbox.image`: `--privileged` is not the name of an image, such as `gatehouse-runner:1`
     "#);
+}
+
+#[test]
+fn rates_of_roles_that_are_wrong() {
+    for given in ["agent", "agent=5", "=5/10", "agent=0/10", "agent=5/0", "agent=5/x", "agent=5/10,agent=6/12"] {
+        let said = bad("", &[("GATEHOUSE_LIMITS_ROLES", given)]);
+        assert!(said.contains("`limits.roles`: `"), "{given}: {said}");
+    }
 }
 
 #[test]
@@ -404,8 +417,8 @@ fn sources_that_are_wrong() {
     insta::assert_snapshot!(bad(file, &[]), @r#"
     file gatehouse.toml: `sources.Shop`: a source's name has lowercase letters, digits, `_` and `-`, at most 64
     file gatehouse.toml: `sources.a.prompts`: the text `How many?` is not a list of texts, as in `["a", "b"]`
-    file gatehouse.toml: `sources.a.kind`: `oracle` is not a kind of source: use `sqlite`, `files` or `postgres`
-    file gatehouse.toml: `sources.b.kind`: missing: say `sqlite`, `files` or `postgres`
+    file gatehouse.toml: `sources.a.kind`: `oracle` is not a kind of source: use `sqlite`, `files`, `postgres`, `flight` or `rest`
+    file gatehouse.toml: `sources.b.kind`: missing: say `sqlite`, `files`, `postgres`, `flight` or `rest`
     file gatehouse.toml: `sources.c.pth`: unknown key: did you mean `path`?
     file gatehouse.toml: `sources.c.tables`: belongs to sources of kind `files`
     file gatehouse.toml: `sources.c.path`: missing
@@ -473,12 +486,54 @@ fn sources_on_postgres_that_are_wrong() {
     file gatehouse.toml: `sources.b.url_env`: the variable `NOT_THERE` is not set
     file gatehouse.toml: `sources.c.url_file`: `not-there` cannot be read: No such file or directory (os error 2)
     file gatehouse.toml: `sources.c.connections`: `0` is not a whole number from 1 to 100
-    file gatehouse.toml: `sources.d.schemas`: `a.b` is not the name of a schema that can be shown
+    file gatehouse.toml: `sources.d.schemas`: `a.b` is not a name that can be shown
     file gatehouse.toml: `sources.d.roles`: must name a role of the database for each role here, as in `{analyst = "gatehouse_analyst"}`
     file gatehouse.toml: `sources.d.sslmode`: `disable` is for this machine only: the password and the rows would cross the network in clear
     file gatehouse.toml: `sources.e.sslmode`: the text `prefer` is not one of `verify-full`, `disable`
     file gatehouse.toml: `sources.e.url_env`: the address is not one: write postgres://user:password@host:5432/database
     "#);
+}
+
+#[test]
+fn a_source_behind_flight_sql() {
+    let file = r#"
+        [sources.lake]
+        kind = "flight"
+        url = "https://sail.example.com:32010"
+        token_env = "LAKE_TOKEN"
+        databases = ["default", "sales"]
+        [sources.here]
+        kind = "flight"
+        url = "http://127.0.0.1:32010"
+        "#;
+    let secrets = [("LAKE_TOKEN", "very secret")];
+    let config = good(file, &secrets);
+    let [here, lake] = config.sources.as_slice() else { panic!("two sources") };
+    let engines::SourceKind::Flight(lake) = &lake.source.kind else { panic!("an engine") };
+    assert_eq!((lake.token.is_some(), lake.connections, lake.databases.join(" ").as_str()), (true, 8, "default sales"));
+    let engines::SourceKind::Flight(here) = &here.source.kind else { panic!("an engine") };
+    assert!(here.token.is_none() && here.databases == ["default"]);
+    let (loaded, _dir) = load_with(file, &secrets, |_| {});
+    let (config, shown) = loaded.unwrap();
+    assert!(!format!("{config:?} {}", text(&shown, true)).contains("very secret"), "a token is shown");
+}
+
+#[test]
+fn sources_behind_flight_sql_that_are_wrong() {
+    let wrong = |section: &str| bad(&format!("[sources.lake]\nkind = \"flight\"\n{section}"), &[]);
+    for (section, told) in [
+        ("", "`sources.lake.url`: missing"),
+        ("url = \"http://sail.example.com:32010\"", "this machine only"),
+        ("url = \"https://sail.example.com\"", "must be an address"),
+        ("url = \"https://user@sail.example.com:1\"", "must be an address"),
+        ("url = \"file:///etc:1\"", "must be an address"),
+        ("url = \"https://h:1\"\ntoken_env = \"NOT_THERE\"", "is not set"),
+        ("url = \"http://127.0.0.1:1\"\nca = \"ca.pem\"", "of no use without"),
+        ("url = \"https://h:1\"\ndatabases = [\"a.b\"]", "not a name that can be shown"),
+        ("url = \"https://h:1\"\npath = \"x\"", "belongs to sources of kind"),
+    ] {
+        assert!(wrong(section).contains(told), "{section}: {}", wrong(section));
+    }
 }
 
 #[test]
@@ -523,5 +578,62 @@ fn the_readme_names_the_variables_of_the_analyst_with_their_defaults() {
             let row = format!("| `{name}` | `{}`", setting.default);
             assert!(readme.contains(&row), "the README lacks {row}");
         }
+    }
+}
+
+#[test]
+fn a_source_that_is_a_service() {
+    let file = r#"
+        [sources.crm]
+        kind = "rest"
+        url = "https://crm.example.com/api/"
+        token_env = "CRM_TOKEN"
+        timeout_seconds = 3
+        writable = true
+        [sources.local]
+        kind = "rest"
+        url = "http://127.0.0.1:9000"
+        "#;
+    let config = good(file, &[("CRM_TOKEN", "secret")]);
+    let [crm, local] = config.sources.as_slice() else { panic!("two sources") };
+    let (engines::SourceKind::Rest(crm), engines::SourceKind::Rest(local)) = (&crm.source.kind, &local.source.kind)
+    else {
+        panic!("two services")
+    };
+    assert_eq!((crm.url.as_str(), crm.timeout.as_secs(), crm.writable), ("https://crm.example.com/api", 3, true));
+    assert_eq!((local.token.is_none(), local.timeout.as_secs(), local.writable), (true, 10, false));
+    assert!(!format!("{config:?}").contains("secret\""), "no credential in a log");
+}
+
+#[test]
+fn services_that_are_wrong() {
+    let file = r#"
+        [sources.a]
+        kind = "rest"
+        path = "x"
+        [sources.b]
+        kind = "rest"
+        url = "http://crm.example.com"
+        token_env = "NOT_SET"
+        [sources.c]
+        kind = "rest"
+        url = "https://me:password@crm.example.com"
+        [sources.d]
+        kind = "rest"
+        url = "ftp://crm.example.com"
+        timeout_seconds = 0
+        "#;
+    let said = bad(file, &[]);
+    for (key, words) in [
+        ("a.path", "belongs to sources of kind `sqlite`"),
+        ("a.url", "missing"),
+        ("b.url", "use `https`"),
+        ("b.token_env", "the variable `NOT_SET` is not set"),
+        ("c.url", "no user"),
+        ("d.url", "is not the address of a service"),
+        ("d.timeout_seconds", "from 1 to 300"),
+    ] {
+        let line = said.lines().find(|line| line.contains(&format!("`sources.{key}`"))).unwrap_or_default();
+        assert!(line.contains(words), "{key}: {said}");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::SourceConfig;
 use domain::Limits;
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -31,6 +32,8 @@ pub struct Config {
     pub limits: Limits,
     /// Of one actor.
     pub requests: Rate,
+    /// What all actors of a role may send together, by role.
+    pub role_requests: BTreeMap<String, Rate>,
     /// The longest question, in characters.
     pub question_chars: usize,
     /// Workers, and what each may use.
@@ -314,6 +317,7 @@ impl Config {
             },
             limits: Limits { rows: 0, bytes: 0, seconds: 0 },
             requests: Rate { per_second: NonZeroU32::MIN, burst: NonZeroU32::MIN },
+            role_requests: BTreeMap::new(),
             question_chars: 0,
             engines: engines::Settings::default(),
             sandbox_user: None,

@@ -5,6 +5,7 @@
 //! Wrong secrets of *all* kinds together get "too many" instead of "unknown" after a while, but a good one still passes:
 //! an agent with a stale token must not lock out all others behind the same address.
 
+use super::jwt::Verifier;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
@@ -82,7 +83,11 @@ impl Pace {
     }
 }
 
+/// JWTs of one issuer begin alike, whoever's they are: each is a secret of its own, and nobody guesses a signature.
 fn id_of(secret: &str) -> String {
+    if Verifier::is_jwt(secret) {
+        return domain::sha256_hex(secret.as_bytes());
+    }
     secret.chars().take(ID_CHARS).collect()
 }
 
@@ -110,6 +115,15 @@ mod tests {
         assert_eq!(attempts.admit(HOME, TOKEN, later), Ok(()), "one more guess");
         assert_eq!(attempts.failed(HOME, TOKEN, later), Ok(()));
         assert!(attempts.admit(HOME, TOKEN, later).is_err(), "and no other");
+    }
+
+    #[test]
+    fn jwts_of_one_issuer_are_not_one_secret() {
+        let (attempts, start) = (Attempts::default(), Instant::now());
+        let jwt = |who: &str| format!("eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.{who}.signature");
+        (0..10).for_each(|_| assert_eq!(attempts.failed(HOME, &jwt("stale"), start), Ok(())));
+        assert!(attempts.admit(HOME, &jwt("stale"), start).is_err());
+        assert_eq!(attempts.admit(HOME, &jwt("good"), start), Ok(()), "somebody else's is looked at");
     }
 
     #[test]

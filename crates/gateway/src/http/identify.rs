@@ -33,7 +33,7 @@ impl FromRequestParts<Arc<House>> for Identified {
     async fn from_request_parts(parts: &mut Parts, house: &Arc<House>) -> Result<Self, HttpFault> {
         let request_id = parts.extensions.get::<KnownId>().map_or_else(RequestId::new, |id| id.0.clone());
         let caller = identify(house, parts, request_id).await?;
-        house.rates.admit(house, &caller.actor).await?;
+        house.rates.admit(house, &caller).await?;
         Ok(Self(caller))
     }
 }

@@ -56,6 +56,7 @@ pub fn router(house: Arc<House>) -> Router {
         .route("/api/v2/scan",           post(scan::slice::scan))
         .route("/api/v2/scan/estimate",  post(scan::estimate::estimate))
         .route("/api/query",             post(scan::query::query))
+        .route("/api/query/hybrid",      post(scan::hybrid::hybrid))
         .route("/api/sync/manifest",     get(scan::sync::manifest))
         .route("/api/sync/tables/{id}",  get(scan::sync::table))
         .route("/api/admin/catalog/invalidate", post(scan::admin::invalidate))

@@ -57,7 +57,18 @@ impl House {
         text: &str,
         hints: &[String],
     ) -> Result<Instructed, Fault> {
-        let instructed = self.routed_and_planned(caller, text, hints).await?;
+        self.instruct_at(caller, text, hints, Timestamp::now()).await
+    }
+
+    /// The same at another time: "today" is that day.
+    pub async fn instruct_at(
+        self: &Arc<Self>,
+        caller: &Caller,
+        text: &str,
+        hints: &[String],
+        at: Timestamp,
+    ) -> Result<Instructed, Fault> {
+        let instructed = self.routed_and_planned(caller, text, hints, Now(at)).await?;
         let Routed { resources, confidence, reason, intent } = &instructed.routed;
         let cached = instructed.cached;
         tracing::debug!(?resources, confidence, reason, ?intent, cached, "an instruction was routed");
@@ -69,9 +80,9 @@ impl House {
         caller: &Caller,
         text: &str,
         hints: &[String],
+        now: Now,
     ) -> Result<Instructed, Fault> {
         let index = self.records_index(caller);
-        let now = Now(Timestamp::now());
         let Instructions { settings, cache, router, .. } = &self.planning.instructions;
         // Only a model plans on the network; the agent CLI has no structured output, and leaves this to the rules.
         let Mind::Model { agent, .. } = self.planning.mind() else {

@@ -4,6 +4,7 @@ use super::{Head, NotStreamed, Piece, Reader, Tail, WAITING, Wanted};
 use crate::House;
 use crate::active::Watch;
 use crate::doors::scan::audit::{self, Figures};
+use crate::doors::scan::hybrid::Joined;
 use crate::doors::scan::results::{KeptResult, Key};
 use crate::path::{self, Stop};
 use bytes::Bytes;
@@ -24,6 +25,8 @@ struct Fetch<'a> {
     caller: &'a Caller,
     ask: &'a Ask,
     wanted: Wanted,
+    /// What it reads, where that is no source of the house.
+    joined: Option<&'a Joined>,
     run: Run,
     began: Instant,
     /// Whether a quota is set aside that has to be settled.
@@ -46,6 +49,7 @@ pub async fn walk(
     house: &Arc<House>,
     (caller, ask): (&Caller, &Ask),
     wanted: Wanted,
+    joined: Option<&Joined>,
     watch: &Watch,
     reader: &mut Reader,
 ) {
@@ -55,6 +59,7 @@ pub async fn walk(
         caller,
         ask,
         wanted,
+        joined,
         run,
         began: Instant::now(),
         begun: false,
@@ -82,21 +87,37 @@ pub async fn walk(
 impl Fetch<'_> {
     async fn steps(&mut self, reader: &mut Reader) -> Result<(), Stop> {
         let proposal = self.house.propose(self.caller, self.ask, &mut self.run).await?;
-        let approved = self.house.check(self.caller, &proposal, &mut self.run).await?;
+        let approved = match self.joined {
+            None => self.house.check(self.caller, &proposal, &mut self.run).await?,
+            Some(joined) => {
+                let over = (&joined.source, &joined.schema);
+                let approved = self.house.check_over(self.caller, over, &proposal, &mut self.run).await?;
+                self.run.filtered_by.extend(joined.filtered_by.iter().cloned());
+                self.run.filtered_by.sort();
+                self.run.filtered_by.dedup();
+                approved
+            }
+        };
         let granted = self.set_aside(approved.limits().bytes).await?;
-        let dataset = self.house.datasets.get(approved.source()).ok_or_else(|| Fault::internal("path.source"))?;
-        self.house.note_sandbox(dataset, &mut self.run);
+        let dataset = self.house.datasets.get(approved.source());
+        let source = self.joined.map(|joined| &joined.source).or(dataset.map(|dataset| &dataset.source));
+        let source = source.ok_or_else(|| Fault::internal("path.source"))?;
+        self.house.note_sandbox(source, &mut self.run);
         let caps = Caps { rows: self.wanted.rows, bytes: granted };
-        let version = dataset.source.data_version()?;
-        let key = Key::of(&approved, version, self.wanted.form, caps.rows, caps.bytes);
+        let version = source.data_version()?;
+        // What one caller was given is nobody's to be shown again.
+        let key =
+            Key::of(&approved, version, self.wanted.form, caps.rows, caps.bytes).filter(|_| self.joined.is_none());
         if let Some((key, known)) = key.as_ref().and_then(|key| Some((key, self.house.results.get(key)?))) {
             self.repeat(key, &known);
             return Ok(());
         }
         let start = Instant::now();
         // The only line of the house that gives a statement to an engine to be streamed.
-        let streaming = self.house.engines.stream(&dataset.source, &approved, self.wanted.form, caps, ()).await;
-        let mut streaming = streaming.inspect_err(|fault| self.house.note_change(dataset, fault))?;
+        let streaming = self.house.engines.stream(source, &approved, self.wanted.form, caps, ()).await;
+        let mut streaming = streaming.inspect_err(|fault| {
+            dataset.into_iter().for_each(|dataset| self.house.note_change(dataset, fault));
+        })?;
         self.run.dataset_version_hash = Some(streaming.data_version().to_owned());
         self.columns = streaming.columns().to_vec();
         // A change between the two looks at the data would file the result under the wrong one.

@@ -12,6 +12,7 @@ mod fetch;
 
 use crate::House;
 use crate::active::Watch;
+use crate::doors::scan::hybrid::Joined;
 use bytes::Bytes;
 use domain::{Ask, Caller, Fault, ResultColumn, RunId};
 use engines::Form;
@@ -134,6 +135,17 @@ impl Reader {
 impl House {
     /// Sends a request on its way whose result is streamed; answers when its first bytes are there.
     pub async fn stream(self: &Arc<Self>, caller: Caller, ask: Ask, wanted: Wanted) -> Result<Streamed, NotStreamed> {
+        self.stream_over(caller, ask, wanted, None).await
+    }
+
+    /// The same, over a source that exists for this request alone.
+    pub async fn stream_over(
+        self: &Arc<Self>,
+        caller: Caller,
+        ask: Ask,
+        wanted: Wanted,
+        joined: Option<Joined>,
+    ) -> Result<Streamed, NotStreamed> {
         let watch = Watch::new(&caller);
         let guard = watch.cancel.clone().drop_guard();
         self.active.insert(watch.clone());
@@ -141,9 +153,10 @@ impl House {
         let house = self.clone();
         self.tasks.spawn(async move {
             let mut reader = Reader { head: Some(head), pieces: None };
-            let walked = AssertUnwindSafe(fetch::walk(&house, (&caller, &ask), wanted, &watch, &mut reader))
-                .catch_unwind()
-                .await;
+            let walked =
+                AssertUnwindSafe(fetch::walk(&house, (&caller, &ask), wanted, joined.as_ref(), &watch, &mut reader))
+                    .catch_unwind()
+                    .await;
             house.active.remove(watch.run_id);
             if walked.is_err() {
                 reader.refuse(Fault::internal("path.panic").into());

@@ -9,7 +9,7 @@ use crate::capsule::{self, Capsule};
 use crate::changes;
 use crate::store::{Conn, Row, args};
 use crate::{Ledger, LedgerError, time};
-use domain::{QueryMode, Run, RunId, ThreadId, Turn};
+use domain::{Fault, QueryMode, Run, RunId, ThreadId, Turn};
 use filter::Conditions;
 
 /// Runs, newest first.
@@ -61,9 +61,14 @@ impl Ledger {
             false => Sealed::of(run)?,
         };
         let change = (run.query_mode == Some(QueryMode::Change)).then_some(run.run_id);
+        let open = run.error_json.as_ref().is_some_and(Fault::is_unknown_outcome);
         self.write(move |conn| {
             sealed.keep(conn)?;
-            change.map_or(Ok(()), |run| changes::end(conn, run))
+            match change {
+                Some(run) if open => changes::release(conn, run),
+                Some(run) => changes::end(conn, run),
+                None => Ok(()),
+            }
         })
         .await
     }

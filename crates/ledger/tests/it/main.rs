@@ -5,6 +5,7 @@
 #[macro_use]
 mod place;
 
+mod changes;
 mod concurrent;
 mod lost;
 mod open;

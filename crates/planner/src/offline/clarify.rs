@@ -62,6 +62,14 @@ pub(crate) fn question(index: &Index, trouble: &Trouble) -> Option<(String, Vec<
                 edges.iter().map(choice).take(3).collect(),
             )
         }
+        Trouble::ChangeInWhat => {
+            let choice =
+                |words: &str, percent: bool| Choice { words: words.to_owned(), pick: Pick::InPercent(percent) };
+            (
+                "How should the change be measured?".to_owned(),
+                vec![choice("in percent", true), choice("as an amount", false)],
+            )
+        }
         Trouble::RankedByWhat(Some(table)) => {
             (format!("By what should `{}` be ranked?", catalog.table(*table).name), rankings(catalog, *table, true))
         }

@@ -135,7 +135,7 @@ impl Compiler<'_> {
             match &order.by {
                 BoundBy::Thing(thing) | BoundBy::Aggregate(_, thing) => tables.push(thing.table(self.catalog)),
                 BoundBy::Rows(t) => tables.push(*t),
-                BoundBy::Occurrences | BoundBy::Shown | BoundBy::Figure => {}
+                BoundBy::Occurrences | BoundBy::Shown | BoundBy::Figure | BoundBy::Change(_) => {}
             }
         }
         for filter in &query.filters {
@@ -195,7 +195,9 @@ impl Compiler<'_> {
     /// Of equals, a run that is repeated must pick the same: the key decides.
     fn break_ties(&self, query: &Query, joined: &Joined, names: &Names<'_>, plan: &mut QueryPlan) {
         let Some(dir) = plan.order_by.first().map(|o| o.dir).filter(|_| query.limit.is_some()) else { return };
-        let tie = match plan.group_by.first() {
+        let keys: Vec<Expr> =
+            joined.tables().filter_map(|t| self.catalog.table(t).key).map(|key| names.field(key)).collect();
+        let tie = match plan.group_by.iter().find(|group| keys.contains(group)).or(plan.group_by.first()) {
             Some(key) => Some(OrderItem { expr: key.clone(), dir }),
             None if plan.distinct => None,
             None => {
@@ -215,7 +217,8 @@ impl Compiler<'_> {
         let info = self.catalog.column(*column);
         let table = self.catalog.table(info.table);
         let names = table.key == Some(*column) || table.display.contains(column);
-        query.subject.is_none() && query.orders.is_empty() && !names && !info.is_measure()
+        let range = query.subject.is_none() || query.range;
+        range && query.orders.is_empty() && !names && !info.is_measure()
     }
 
     /// `from` and `joins`.
@@ -306,6 +309,11 @@ impl Compiler<'_> {
         let expression = match &order.by {
             BoundBy::Shown => return output.first_shown().ok_or(Trouble::NothingAsked),
             BoundBy::Figure => return output.first_figure().ok_or(Trouble::NothingAsked),
+            // From row to row, changes are written when the rows are.
+            BoundBy::Change(percent) => {
+                let changed = || output.first_figure().and_then(|figure| steps::column(&figure, *percent));
+                return output.related().or_else(changed).ok_or(Trouble::NothingAsked);
+            }
             BoundBy::Rows(table) => output.count(*table)?,
             BoundBy::Occurrences => Expr::Aggregate(domain::plan::Aggregate { function: AggregateFn::Count, of: None }),
             BoundBy::Aggregate(function, thing) => output.aggregate(*function, *thing)?,

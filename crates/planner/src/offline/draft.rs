@@ -101,6 +101,8 @@ pub(crate) enum By {
     Column(Noun),
     Aggregate(AggregateFn, Noun),
     Rows(TableId),
+    /// By how much the figure changed: in percent or not, where the question says.
+    Change(Option<bool>),
     /// How often each answer row occurs: "most common".
     Occurrences,
     /// The first of these measures that the subject has: "cheapest".
@@ -248,6 +250,8 @@ pub(crate) struct Draft {
     /// "top 5", "best": ranked, and the question does not say by what.
     pub ranked: Option<Direction>,
     pub distinct: bool,
+    /// What is asked for are the values that there are, of whatever rows.
+    pub range: bool,
     /// "how long do they take": some figure of what is asked for, not a list.
     pub figure: bool,
     /// Words that no rule could use.

@@ -84,7 +84,7 @@ impl Lexicon {
                 lexicon.add_description(&meta.description, target);
             }
         }
-        for (role, columns) in roles::all(catalog) {
+        for (role, columns) in roles::named(catalog) {
             let words = &catalog.table(role).words;
             lexicon.add(words, Target::Table(role), weight::NAME);
             for column in columns {

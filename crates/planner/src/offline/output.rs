@@ -121,6 +121,10 @@ impl<'a> Output<'a> {
         table == self.joined.root
     }
 
+    pub fn reads(&self, table: TableId) -> bool {
+        self.joined.contains(table)
+    }
+
     fn entity_key(&self, table: TableId) -> Option<Expr> {
         self.names.catalog.table(table).key.map(|key| self.names.field(key))
     }
@@ -258,6 +262,7 @@ impl<'a> Output<'a> {
                 BoundBy::Aggregate(function, thing) => aggregate_name(catalog, *function, *thing),
                 BoundBy::Thing(thing) => aggregate_name(catalog, AggregateFn::Sum, *thing),
                 BoundBy::Rows(table) => format!("number_of_{}", snake(&catalog.table(*table).name)),
+                BoundBy::Change(_) => "change".to_owned(),
                 BoundBy::Occurrences | BoundBy::Shown | BoundBy::Figure => "count".to_owned(),
             };
             self.push(expression.clone(), name);
@@ -277,6 +282,12 @@ impl<'a> Output<'a> {
     pub fn first_figure(&self) -> Option<Expr> {
         let figure = self.select.iter().find(|s| matches!(s.expr, Expr::Aggregate(_)));
         figure.and_then(|s| s.alias.clone()).map(Expr::Field).or_else(|| self.first_shown())
+    }
+
+    /// The figure that was set in relation to another.
+    pub fn related(&self) -> Option<Expr> {
+        let item = self.select.iter().find(|s| matches!(s.expr, Expr::Arithmetic(_)))?;
+        item.alias.clone().map(Expr::Field)
     }
 
     /// A selected item that shows this thing, plain or summed up.

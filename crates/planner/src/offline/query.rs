@@ -36,6 +36,8 @@ pub(crate) enum BoundBy {
     Thing(Thing),
     Aggregate(AggregateFn, Thing),
     Rows(TableId),
+    /// By how much the figure changed, in percent or not.
+    Change(bool),
     Occurrences,
     Shown,
     /// The first figure that is shown, or else what is shown first.
@@ -156,6 +158,8 @@ pub(crate) struct Query {
     pub limit: Option<u64>,
     pub offset: Option<u64>,
     pub distinct: bool,
+    /// What is asked for are the values that there are, of whatever rows.
+    pub range: bool,
     /// The choice that was closest: a phrase, what it might have meant as well, and by how much less.
     pub rival: Option<(String, Thing, f32)>,
     /// What the reader must know about how it was read.
@@ -222,6 +226,8 @@ pub(crate) enum Trouble {
     PopularByWhat(TableId),
     /// "the worst area": by which figure of the rows of an area?
     GroupsByWhat(TableId),
+    /// "grew most": in percent, or by which amount?
+    ChangeInWhat,
     NothingAsked,
     /// What plans of ours don't say yet.
     Unsupported(&'static str),
@@ -242,4 +248,6 @@ pub(crate) enum Pick {
     Key(Vec<String>),
     /// The ranking goes by this.
     Ranking(BoundBy),
+    /// Changes are meant in percent, or not.
+    InPercent(bool),
 }

@@ -190,6 +190,7 @@ impl Reader<'_> {
             BoundBy::Aggregate(function, thing) => self.aggregate(*function, *thing),
             BoundBy::Rows(table) => format!("number of {}", self.table(*table)),
             BoundBy::Occurrences => "how often they occur".to_owned(),
+            BoundBy::Change(percent) => if *percent { "change in percent" } else { "change" }.to_owned(),
             BoundBy::Shown => "what is shown first".to_owned(),
             BoundBy::Figure => "the first figure".to_owned(),
         };

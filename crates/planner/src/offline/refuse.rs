@@ -97,7 +97,7 @@ pub(crate) fn trouble(index: &Index, trouble: &Trouble) -> Fault {
 fn plain(trouble: &Trouble) -> &'static str {
     match trouble {
         Trouble::NothingAsked => "it does not say what to show",
-        Trouble::RankedByWhat(_) | Trouble::PopularByWhat(_) | Trouble::GroupsByWhat(_) => {
+        Trouble::RankedByWhat(_) | Trouble::PopularByWhat(_) | Trouble::GroupsByWhat(_) | Trouble::ChangeInWhat => {
             "it does not say what to rank by"
         }
         _ => "it has more than one meaning",

@@ -29,6 +29,10 @@ pub(crate) fn apply(
     };
     let (expr, ending) = match relation {
         BoundRelation::Share => (share(compiler, query, &whole, plan, output)?, "percent"),
+        // Rows that merely must have some in the period are not of one period or the other.
+        BoundRelation::Change { column, .. } if !output.reads(output.names.catalog.column(*column).table) => {
+            return Err(Trouble::Unsupported("a change between periods that other rows are in"));
+        }
         BoundRelation::Change { column, from, to, percent } => {
             let before = only(&whole, within(output.names, *column, *from)?);
             let after = only(&whole, within(output.names, *column, *to)?);

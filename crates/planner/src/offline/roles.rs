@@ -33,9 +33,7 @@ fn add_role(catalog: &mut Catalog, table: TableId, column: &str, target: &str) -
     let name = words.join("_");
     // A key that is named for the table itself gives its rows no other name.
     let own: Vec<String> = catalog.table(table).words.iter().map(|w| stem(w)).collect();
-    // `reports_to` says what a row does; it is no name for whom it points at.
-    let phrase = words.last().is_some_and(|w| is_stop(w));
-    if phrase || words.iter().all(|w| own.contains(&stem(w))) || catalog.table_named(&name).is_some() {
+    if words.iter().all(|w| own.contains(&stem(w))) || catalog.table_named(&name).is_some() {
         return None;
     }
     let role = catalog.add_copy(table, name, words);
@@ -60,8 +58,13 @@ pub(crate) fn hold(catalog: &Catalog, query: &mut Query, tables: &[TableId]) {
     }
 }
 
-/// The roles of a catalogue, each with its columns.
-pub(crate) fn all(catalog: &Catalog) -> impl Iterator<Item = (TableId, &[ColumnId])> {
-    let roles = catalog.tables().filter(|t| catalog.table(*t).role_of.is_some());
+/// `reports_to` says what a row does; it is no name for whom it points at.
+pub(crate) fn is_deed(catalog: &Catalog, role: TableId) -> bool {
+    catalog.table(role).role_of.is_some() && catalog.table(role).words.last().is_some_and(|w| is_stop(w))
+}
+
+/// The roles of a catalogue that have a name, each with its columns.
+pub(crate) fn named(catalog: &Catalog) -> impl Iterator<Item = (TableId, &[ColumnId])> {
+    let roles = catalog.tables().filter(|t| catalog.table(*t).role_of.is_some() && !is_deed(catalog, *t));
     roles.map(|t| (t, catalog.table(t).columns.as_slice()))
 }

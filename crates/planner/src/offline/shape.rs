@@ -123,7 +123,7 @@ fn measured(catalog: &Catalog, query: &Query) -> Option<TableId> {
 /// Whether an order needs groups: counts and aggregates do, and sums of what is asked for.
 fn is_grouped_order(catalog: &Catalog, query: &Query, by: &BoundBy) -> bool {
     match by {
-        BoundBy::Rows(_) | BoundBy::Aggregate(..) | BoundBy::Occurrences => true,
+        BoundBy::Rows(_) | BoundBy::Aggregate(..) | BoundBy::Occurrences | BoundBy::Change(_) => true,
         BoundBy::Shown | BoundBy::Figure => false,
         BoundBy::Thing(thing) => {
             let table = thing.table(catalog);

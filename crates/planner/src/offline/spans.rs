@@ -292,7 +292,7 @@ fn names(index: &Index, words: &[Token], lowers: &[&str], found: &mut Vec<(Meani
         if !only_named || verb || w >= weight::NAME - 0.05 {
             let bonus = if only_named && function_word {
                 -0.4
-            } else if words.len() > 1 && w >= weight::NAME - 0.05 {
+            } else if words.len() > 1 && w >= weight::NAME - 0.11 {
                 0.12
             } else {
                 0.05

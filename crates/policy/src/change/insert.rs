@@ -1,8 +1,8 @@
 //! INSERT: one row, whose key the source makes.
 
-use super::compile::{self, Draft, quote, same};
+use super::compile::{self, Draft, Nulls, quote, same};
 use super::rules::{Known, Rules};
-use super::{invalid, values};
+use super::{forbidden, invalid, references, values};
 use crate::approved::{Change, Statement};
 use crate::sql::walk::Used;
 use domain::change::InsertStep;
@@ -23,13 +23,26 @@ pub fn change(rules: &Rules<'_>, step: &InsertStep, limits: &Limits) -> Result<(
         let value = values::take(known.field, value)?;
         given.push((known, value));
     }
-    let twin = twin(rules, dialect, &given)?;
+    let (lock, twin) = twin(rules, dialect, &given)?.unzip();
+    let references = references::of(rules, &given, limits)?;
     let (image, used) = compile::image(rules, limits)?;
     let (write, columns) = write(rules, dialect, &given)?;
     let table = rules.readable.table.name.clone();
     let (key, fields) = (rules.contract.key.len(), compile::fields(rules));
-    let change =
-        Change { op: Op::Insert, table, columns, key, twin, before: None, write, image, versioned: false, fields };
+    let change = Change {
+        op: Op::Insert,
+        table,
+        columns,
+        key,
+        lock: lock.flatten(),
+        references,
+        twin,
+        before: None,
+        write,
+        image,
+        versioned: false,
+        fields,
+    };
     Ok((change, used))
 }
 
@@ -45,14 +58,13 @@ fn write(rules: &Rules<'_>, dialect: Dialect, given: &[(Known<'_>, Value)]) -> R
         bound.push(first.to_owned());
     }
     let names: Vec<String> = columns.iter().map(|c| quote(c)).collect();
-    let key: Vec<String> = compile::key(rules)?.iter().map(|known| quote(known.column)).collect();
-    // A table's own ON CONFLICT REPLACE would delete rows of others.
     let sql = format!(
-        "INSERT OR ABORT INTO {} ({}) VALUES ({}) RETURNING {}",
+        "{} INTO {} ({}) VALUES ({}) RETURNING {}",
+        compile::verb(dialect, "INSERT"),
         compile::table(rules),
         names.join(", "),
         bound.join(", "),
-        key.join(", ")
+        compile::returned(rules)?
     );
     Ok((draft.finish(sql), columns))
 }
@@ -69,8 +81,11 @@ fn first_version(rules: &Rules<'_>, dialect: Dialect, set: &[String]) -> Option<
     (!set.iter().any(|c| c.eq_ignore_ascii_case(column))).then(|| (column.clone(), first))
 }
 
+/// Keeps others from inserting this natural key meanwhile.
+type Lock = Option<Statement>;
+
 /// Finds the row with this natural key, and says whether it is the one that was to be inserted.
-fn twin(rules: &Rules<'_>, dialect: Dialect, given: &[(Known<'_>, Value)]) -> Result<Option<Statement>, Fault> {
+fn twin(rules: &Rules<'_>, dialect: Dialect, given: &[(Known<'_>, Value)]) -> Result<Option<(Lock, Statement)>, Fault> {
     if rules.contract.natural_key.is_empty() {
         return Ok(None);
     }
@@ -83,9 +98,9 @@ fn twin(rules: &Rules<'_>, dialect: Dialect, given: &[(Known<'_>, Value)]) -> Re
             if *value == Value::Null {
                 return Err(incomplete(rules));
             }
-            natural.push(same(dialect, known, "=", &bound));
+            natural.push(same(dialect, known, Nulls::Unknown, &bound));
         }
-        all.push(same(dialect, known, "IS", &bound));
+        all.push(same(dialect, known, Nulls::Alike, &bound));
     }
     if natural.len() != rules.contract.natural_key.len() {
         return Err(incomplete(rules));
@@ -93,19 +108,43 @@ fn twin(rules: &Rules<'_>, dialect: Dialect, given: &[(Known<'_>, Value)]) -> Re
     if let Some(mark) = rules.contract.soft_delete.as_ref().and_then(|mark| rules.readable.table.column(mark)) {
         all.push(format!("{} IS NULL", quote(&mark.name)));
     }
-    let key: Vec<String> = compile::key(rules)?.iter().map(|known| quote(known.column)).collect();
     let sql = format!(
         "SELECT {}, ({}) FROM {} WHERE {} LIMIT 2",
-        key.join(", "),
+        compile::returned(rules)?,
         all.join(" AND "),
         compile::table(rules),
         natural.join(" AND ")
     );
-    Ok(Some(draft.finish(sql)))
+    Ok(Some((lock(rules, dialect, given), draft.finish(sql))))
+}
+
+/// Values that the source would round to one are two here: its own constraint tells them apart then. Callers of all tenants
+/// share the lock, as they do the table's constraints: who inserts a natural key waits for whoever inserts the same.
+fn lock(rules: &Rules<'_>, dialect: Dialect, given: &[(Known<'_>, Value)]) -> Lock {
+    (dialect == Dialect::Postgres).then(|| {
+        let mut draft = Draft::new(dialect);
+        // In the order of the contract: that of the values is the caller's.
+        let part = |name: &String| {
+            let value = given.iter().find(|(known, _)| name.eq_ignore_ascii_case(&known.field.name));
+            value.and_then(|(_, value)| serde_json::to_string(value).ok()).unwrap_or_default()
+        };
+        let name: Vec<String> =
+            std::iter::once(compile::table(rules)).chain(rules.contract.natural_key.iter().map(part)).collect();
+        let bound = draft.bind(Value::Text(name.join("\n")));
+        draft.finish(format!("SELECT pg_advisory_xact_lock(hashtextextended({bound}, 0))"))
+    })
 }
 
 fn incomplete(rules: &Rules<'_>) -> Fault {
-    let fields = rules.contract.natural_key.join("`, `");
-    let message = format!("a new row of `{}` needs `{fields}`", rules.contract.resource);
-    invalid("change.natural_key", message, "they tell a retry from a new row: give them all")
+    let resource = &rules.contract.resource;
+    match rules.named(&rules.contract.natural_key) {
+        Some(fields) => {
+            let message = format!("a new row of `{resource}` needs `{fields}`");
+            invalid("change.natural_key", message, "they tell a retry from a new row: give them all")
+        }
+        None => {
+            let message = format!("a new row of `{resource}` needs fields that your role cannot set");
+            forbidden("change.natural_key", message, "ask whoever keeps the contracts for them")
+        }
+    }
 }

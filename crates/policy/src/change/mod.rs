@@ -7,11 +7,17 @@ mod compile;
 mod insert;
 mod parse;
 mod read;
+mod references;
 mod rules;
+mod service;
+mod trace;
 mod update;
 mod values;
 
+pub use service::service;
+
 pub use parse::{change_plan_json_schema, parse_change, parse_change_value};
+pub use trace::{Trace, Unmade};
 
 use crate::access::Reader;
 use crate::approved::Change;

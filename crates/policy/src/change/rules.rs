@@ -22,6 +22,8 @@ pub struct Known<'r> {
     pub field: &'r Field,
     /// As the source calls it.
     pub column: &'r str,
+    /// The source's own word for its type.
+    pub native: &'r str,
 }
 
 impl<'a> Rules<'a> {
@@ -63,6 +65,12 @@ impl<'a> Rules<'a> {
             let message = format!("`{}` has no field `{}` that you may use", self.contract.resource, clip(name));
             forbidden("change.unknown_field", message, hint).detail("field", clip(name))
         })
+    }
+
+    /// Fields by their names, for a hint: of those that the caller may not know of, none is named.
+    pub fn named(&self, names: &[String]) -> Option<String> {
+        let known = names.iter().all(|name| self.readable.field(name).is_some());
+        known.then(|| names.join("`, `"))
     }
 
     /// A field that the caller may set.
@@ -107,7 +115,7 @@ impl<'a> Rules<'a> {
 }
 
 fn known<'r>(found: &'r ReadableField<'_>) -> Option<Known<'r>> {
-    Some(Known { field: found.field?, column: &found.column.name })
+    Some(Known { field: found.field?, column: &found.column.name, native: &found.column.native })
 }
 
 impl Policy {

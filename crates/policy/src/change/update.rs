@@ -1,8 +1,8 @@
 //! UPDATE: new values for the one row that its key names.
 
-use super::compile::{self, Draft, quote, same};
+use super::compile::{self, Draft, Nulls, quote, same};
 use super::rules::{Known, Rules};
-use super::{forbidden, invalid, values};
+use super::{forbidden, invalid, references, values};
 use crate::approved::{Change, Statement};
 use crate::sql::refuse::clip;
 use crate::sql::walk::Used;
@@ -26,17 +26,28 @@ pub fn change(rules: &Rules<'_>, step: &UpdateStep, limits: &Limits) -> Result<(
         *param = value.clone();
     }
     let (write, columns) = write(rules, dialect, &set, &key, version.as_ref())?;
-    let (table, versioned) = (rules.readable.table.name.clone(), version.is_some());
-    let (key, fields, before) = (rules.contract.key.len(), compile::fields(rules), Some(before));
-    let change = Change { op: Op::Update, table, columns, key, twin: None, before, write, image, versioned, fields };
+    let change = Change {
+        op: Op::Update,
+        table: rules.readable.table.name.clone(),
+        columns,
+        key: rules.contract.key.len(),
+        lock: lock(rules, dialect, &key),
+        references: references::of(rules, &set, limits)?,
+        twin: None,
+        before: Some(before),
+        write,
+        image,
+        versioned: version.is_some(),
+        fields: compile::fields(rules),
+    };
     Ok((change, used))
 }
 
 /// `where`: each field of the key once, and nothing else but the version.
 fn place<'r>(rules: &'r Rules<'_>, filter: &[Predicate]) -> Result<(Vec<Pair<'r>>, Option<Pair<'r>>), Fault> {
+    let Some(names) = rules.named(&rules.contract.key) else { return Err(compile::hidden_key(rules)) };
     let one_row = |message: String| {
-        let key = rules.contract.key.join("`, `");
-        invalid("change.update_where", message, format!("name one row: `{key}` with `=`, each once"))
+        invalid("change.update_where", message, format!("name one row: `{names}` with `=`, each once"))
     };
     let mut found: Vec<Pair<'r>> = Vec::new();
     let mut version = None;
@@ -128,19 +139,37 @@ fn write(
         .chain(version)
         .map(|(known, value)| {
             let bound = draft.bind(value.clone());
-            same(dialect, known, "=", &bound)
+            same(dialect, known, Nulls::Unknown, &bound)
         })
         .collect();
-    let returned: Vec<String> = key.iter().map(|(known, _)| quote(known.column)).collect();
-    // A table's own ON CONFLICT REPLACE would delete rows of others.
     let sql = format!(
-        "UPDATE OR ABORT {} SET {} WHERE {} RETURNING {}",
+        "{} {} SET {} WHERE {} RETURNING {}",
+        compile::verb(dialect, "UPDATE"),
         compile::table(rules),
         assign.join(", "),
         tests.join(" AND "),
-        returned.join(", ")
+        compile::returned(rules)?
     );
     Ok((draft.finish(sql), columns))
+}
+
+/// Holds the row, where others could change it between the look at it and the write.
+fn lock(rules: &Rules<'_>, dialect: Dialect, key: &[Pair<'_>]) -> Option<Statement> {
+    (dialect == Dialect::Postgres).then(|| {
+        let mut draft = Draft::new(dialect);
+        let test = |(known, value): &Pair<'_>| {
+            let bound = draft.bind(value.clone());
+            same(dialect, known, Nulls::Unknown, &bound)
+        };
+        let tests = key.iter().map(test).collect::<Vec<_>>().join(" AND ");
+        draft.finish(format!("SELECT 1 FROM {} WHERE {tests} FOR UPDATE", compile::table(rules)))
+    })
+}
+
+/// Whether a write leaves another version behind: the source's own, or ours.
+pub fn moves_version(rules: &Rules<'_>) -> bool {
+    let field = rules.contract.version_field.as_deref().and_then(|name| rules.contract.field(name));
+    field.is_some_and(|f| f.generated) || next_version(rules, rules.reader.source.dialect).is_some()
 }
 
 /// Every write moves the version on, where the source does not do so itself.

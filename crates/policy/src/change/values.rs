@@ -10,7 +10,7 @@
 //! | boolean | `true`, `false` | as it is |
 //! | date | `"YYYY-MM-DD"` | as it is |
 //! | time | `"HH:MM"`, `"HH:MM:SS"` | with seconds |
-//! | timestamp | RFC 3339, `"YYYY-MM-DDTHH:MM:SS"` (UTC), or a date (its midnight) | UTC, milliseconds |
+//! | timestamp | RFC 3339, `"YYYY-MM-DDTHH:MM:SS"` (UTC), or a date (its midnight) | UTC, milliseconds; microseconds where they are given |
 //! | json | any JSON | compact text |
 //!
 //! Nothing is converted between types: `"5"` is no number, `5` no text, `1` no boolean. `null` goes where the field
@@ -108,7 +108,12 @@ fn timestamp(text: &str) -> Option<String> {
         (None, Ok(instant)) => instant,
         (None, Err(_)) => text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp(),
     };
-    Some(instant.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string())
+    // A version that a source made of microseconds is compared with in full.
+    let form = match instant.subsec_nanosecond() % 1_000_000 {
+        0 => "%Y-%m-%dT%H:%M:%S%.3fZ",
+        _ => "%Y-%m-%dT%H:%M:%S%.6fZ",
+    };
+    Some(instant.strftime(form).to_string())
 }
 
 fn needed(kind: FieldType) -> &'static str {

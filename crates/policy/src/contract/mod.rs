@@ -6,6 +6,7 @@
 pub mod draft;
 pub mod error;
 pub mod parse;
+pub mod rest;
 pub mod role;
 pub mod rows;
 pub mod validate;
@@ -71,6 +72,9 @@ pub struct Contract {
     /// What belongs together.
     #[serde(default)]
     pub joins: Vec<RecordJoin>,
+    /// Where it is, in a source of kind `rest`. Only Records reads and writes it there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<rest::Rest>,
 }
 
 /// One column.

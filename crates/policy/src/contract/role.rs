@@ -48,7 +48,19 @@ pub struct ResourceOn {
     pub right_field: String,
 }
 
+impl ResourceJoin {
+    /// Whether its target, as somebody sees it, can be read and shows the fields that it is joined by.
+    pub fn leads_to(&self, target: &ResourceContract) -> bool {
+        target.ops_allowed.contains(&Op::Read) && self.on.iter().all(|on| target.shows(&on.right_field))
+    }
+}
+
 impl ResourceContract {
+    /// Whether a field is among those that may be known.
+    pub fn shows(&self, name: &str) -> bool {
+        self.fields.iter().any(|field| field.name.eq_ignore_ascii_case(name))
+    }
+
     /// `None` where the role has no access; hidden fields are left out everywhere.
     pub fn of(contract: &Contract, role: &str) -> Option<Self> {
         let rules = effective(contract, role)?;
@@ -116,6 +128,11 @@ fn filters(contract: &Contract, visible: &[&Field]) -> BTreeMap<String, Vec<Filt
     visible
         .iter()
         .filter_map(|field| {
+            if let Some(rest) = &contract.rest {
+                let is_key = contract.key.iter().any(|name| name.eq_ignore_ascii_case(&field.name));
+                let known = is_key || rest.parameter(&field.name).is_some();
+                return known.then(|| (field.name.clone(), vec![FilterOperator::Equal]));
+            }
             let operators = match listed {
                 Some(filters) => filters.iter().find(|(name, _)| name.eq_ignore_ascii_case(&field.name))?.1.clone(),
                 None => operators(field.kind).to_vec(),

@@ -1,6 +1,7 @@
 //! What must be true of a contract beyond its form. Every problem is reported.
 
 use super::error::{ContractError, Problems};
+use super::rest;
 use super::rows::RowFilter;
 use super::{Contract, Op, QueryPath, Role};
 use crate::names::is_quotable;
@@ -25,6 +26,7 @@ pub fn contract(
     references(contract, &mut problems);
     joins(contract, all, &mut problems);
     limits(contract, &mut problems);
+    rest::validate(contract, &mut problems);
     let rows = roles(contract, &mut problems);
     errors.extend(problems.into_errors());
     rows

@@ -48,7 +48,7 @@ impl<'a> Compiler<'a> {
     }
 
     pub(super) fn dialect(&self) -> Dialect {
-        self.reader.source.dialect
+        self.reader.source.dialect.written()
     }
 
     /// One level deeper into expressions.

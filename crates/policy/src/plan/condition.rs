@@ -165,8 +165,8 @@ impl Compiler<'_> {
         let (word, pattern) = match (self.dialect(), op) {
             (Dialect::Sqlite, Operator::Like) => ("GLOB", glob(pattern)),
             (Dialect::Sqlite, _) => ("LIKE", pattern.to_owned()),
-            (Dialect::DuckDb | Dialect::Postgres, Operator::Like) => ("LIKE", pattern.to_owned()),
-            (Dialect::DuckDb | Dialect::Postgres, _) => ("ILIKE", pattern.to_owned()),
+            (Dialect::DuckDb | Dialect::Spark | Dialect::Postgres, Operator::Like) => ("LIKE", pattern.to_owned()),
+            (Dialect::DuckDb | Dialect::Spark | Dialect::Postgres, _) => ("ILIKE", pattern.to_owned()),
         };
         let bound = self.bind(Value::Text(pattern));
         // A backslash escapes in Postgres without being asked to.

@@ -84,7 +84,9 @@ impl Compiler<'_> {
             AggregateFn::Avg | AggregateFn::Median if kind.is_numeric() => {
                 let sql = match self.dialect() {
                     Dialect::Postgres => postgres::average(*function, &sql),
-                    Dialect::DuckDb | Dialect::Sqlite => format!("{word}({sql})"),
+                    // Of decimals, DuckDB rounds the mean of the middle two to their scale.
+                    Dialect::DuckDb if *function == AggregateFn::Median => format!("median(CAST({sql} AS DOUBLE))"),
+                    Dialect::DuckDb | Dialect::Spark | Dialect::Sqlite => format!("{word}({sql})"),
                 };
                 typed(sql, FieldType::Number)
             }
@@ -116,7 +118,7 @@ impl Compiler<'_> {
             ArithmeticOp::Multiply => format!("({} * {})", left.sql, right.sql),
             ArithmeticOp::Divide => {
                 let real = match self.dialect() {
-                    Dialect::DuckDb => "DOUBLE",
+                    Dialect::DuckDb | Dialect::Spark => "DOUBLE",
                     Dialect::Sqlite => "REAL",
                     Dialect::Postgres => postgres::DOUBLE,
                 };
@@ -135,7 +137,7 @@ impl Compiler<'_> {
             return Err(invalid("plan.number", message, "only text and numbers are read as numbers"));
         }
         let sql = match self.dialect() {
-            Dialect::DuckDb => format!("TRY_CAST({sql} AS DOUBLE)"),
+            Dialect::DuckDb | Dialect::Spark => format!("TRY_CAST({sql} AS DOUBLE)"),
             Dialect::Sqlite => format!("CAST({sql} AS NUMERIC)"),
             Dialect::Postgres => postgres::number(&sql, kind),
         };
@@ -150,7 +152,7 @@ impl Compiler<'_> {
             return Err(invalid("plan.moment", message, "only text and dates are read as moments"));
         }
         let sql = match self.dialect() {
-            Dialect::DuckDb => format!("TRY_CAST({sql} AS TIMESTAMP)"),
+            Dialect::DuckDb | Dialect::Spark => format!("TRY_CAST({sql} AS TIMESTAMP)"),
             Dialect::Sqlite => dates::instant(&sql),
             Dialect::Postgres => postgres::moment(&sql, kind),
         };

@@ -43,7 +43,7 @@ impl Compiler<'_> {
         let Some((text, native)) = typed else { return Err(mismatch(expected(kind))) };
         let bound = self.bind(Value::Text(text));
         Ok(match self.dialect() {
-            Dialect::DuckDb | Dialect::Postgres => format!("CAST({bound} AS {native})"),
+            Dialect::DuckDb | Dialect::Spark | Dialect::Postgres => format!("CAST({bound} AS {native})"),
             Dialect::Sqlite => bound,
         })
     }
@@ -58,7 +58,9 @@ impl Compiler<'_> {
         }
         let bound = self.bind(Value::Text(text.to_owned()));
         Some(match self.dialect() {
-            Dialect::DuckDb | Dialect::Postgres => format!("CAST({bound} AS DECIMAL(38,{}))", fraction.len()),
+            Dialect::DuckDb | Dialect::Spark | Dialect::Postgres => {
+                format!("CAST({bound} AS DECIMAL(38,{}))", fraction.len())
+            }
             Dialect::Sqlite => format!("CAST({bound} AS NUMERIC)"),
         })
     }
@@ -88,12 +90,16 @@ fn time(text: &str) -> Option<String> {
     text.parse::<Time>().ok().map(|t| t.to_string())
 }
 
-/// ISO text with a space and milliseconds, in UTC where an offset is given; a date is its midnight.
+/// ISO text with a space and milliseconds, or microseconds where they are given, in UTC where an offset is given; a date is its midnight.
 fn timestamp(text: &str) -> Option<String> {
     let civil = match (date(text), text.parse::<jiff::Timestamp>()) {
         (Some(date), _) => date.parse::<Date>().ok()?.to_datetime(Time::midnight()),
         (None, Ok(instant)) => instant.to_zoned(jiff::tz::TimeZone::UTC).datetime(),
         (None, Err(_)) => text.parse::<DateTime>().ok()?,
     };
-    Some(civil.strftime("%Y-%m-%d %H:%M:%S%.3f").to_string())
+    let form = match civil.subsec_nanosecond() % 1_000_000 {
+        0 => "%Y-%m-%d %H:%M:%S%.3f",
+        _ => "%Y-%m-%d %H:%M:%S%.6f",
+    };
+    Some(civil.strftime(form).to_string())
 }

@@ -34,8 +34,13 @@ pub fn limit(n: u64) -> LimitClause {
 ///
 /// SQLite would merge this into the query around it and may then evaluate the caller's conditions
 /// on rows before it filters them, so that an error could tell of a hidden row. `LIMIT -1` (all
-/// rows) keeps it from that; in Postgres `OFFSET 0` does.
-pub fn readable_rows(dialect: Dialect, readable: &Readable<'_>, rows: Vec<Expr>) -> Walk<Query> {
+/// rows) keeps it from that; in Postgres `OFFSET 0` does. Without such a fence an index can find a row.
+pub fn readable_rows(
+    dialect: Dialect,
+    readable: &Readable<'_>,
+    rows: Vec<Expr>,
+    fenced: Option<Dialect>,
+) -> Walk<Query> {
     if readable.fields.is_empty() {
         let message = format!("`{}` has no columns that you may read", readable.name);
         return Err(Fault::new(Kind::Forbidden, "policy.no_columns", message));
@@ -57,19 +62,19 @@ pub fn readable_rows(dialect: Dialect, readable: &Readable<'_>, rows: Vec<Expr>)
         op: sqlparser::ast::BinaryOperator::And,
         right: Box::new(right),
     });
-    let filtered = selection.is_some();
-    let mut fenced =
+    let fence = selection.as_ref().and(fenced).and_then(fence);
+    let mut shown =
         query(SetExpr::Select(Box::new(select(projection, physical(dialect, &readable.table.name), selection))));
-    if filtered {
-        fenced.limit_clause = fence(dialect);
-    }
-    Ok(fenced)
+    shown.limit_clause = fence;
+    Ok(shown)
 }
 
 /// All rows, said in a way that the engine does not look behind.
 fn fence(dialect: Dialect) -> Option<LimitClause> {
     let (limit, offset) = match dialect {
         Dialect::DuckDb => return None,
+        // More rows than there can be; none of these engines takes a condition through a LIMIT.
+        Dialect::Spark => (Some(number(i64::MAX.unsigned_abs())), None),
         Dialect::Sqlite => (Some(Expr::UnaryOp { op: UnaryOperator::Minus, expr: Box::new(number(1)) }), None),
         Dialect::Postgres => (None, Some(Offset { value: number(0), rows: OffsetRows::None })),
     };
@@ -78,7 +83,7 @@ fn fence(dialect: Dialect) -> Option<LimitClause> {
 
 fn physical(dialect: Dialect, table: &str) -> TableFactor {
     let (schema, table) = match dialect {
-        Dialect::DuckDb | Dialect::Sqlite => (SCHEMA, table),
+        Dialect::DuckDb | Dialect::Spark | Dialect::Sqlite => (SCHEMA, table),
         Dialect::Postgres => postgres::place(table),
     };
     let parts = [schema, table].map(|part| ObjectNamePart::Identifier(quoted(part)));

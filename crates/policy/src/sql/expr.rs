@@ -95,7 +95,7 @@ impl Walker<'_> {
 
     fn value(&mut self, value: &ValueWithSpan) -> Walk<Option<Expr>> {
         match (&value.value, self.origin) {
-            (Value::Placeholder(name), Origin::Plan) if self.is_own_placeholder(name) => Ok(None),
+            (Value::Placeholder(name), Origin::Plan | Origin::Key) if self.is_own_placeholder(name) => Ok(None),
             (Value::Placeholder(name), Origin::Rows) if is_claim(name) => Ok(None),
             (Value::Placeholder(name), _) => {
                 let message = format!("the placeholder `{}` is not allowed", clip(name));

@@ -32,7 +32,7 @@ fn allowed(dialect: Dialect) -> &'static Allowed {
     static SQLITE: OnceLock<Allowed> = OnceLock::new();
     static POSTGRES: OnceLock<Allowed> = OnceLock::new();
     match dialect {
-        Dialect::DuckDb => DUCKDB.get_or_init(|| read(include_str!("functions/duckdb.txt"))),
+        Dialect::DuckDb | Dialect::Spark => DUCKDB.get_or_init(|| read(include_str!("functions/duckdb.txt"))),
         Dialect::Sqlite => SQLITE.get_or_init(|| read(include_str!("functions/sqlite.txt"))),
         Dialect::Postgres => POSTGRES.get_or_init(|| read(include_str!("functions/postgres.txt"))),
     }
@@ -83,7 +83,7 @@ impl TableFunction {
             | (Dialect::DuckDb | Dialect::Sqlite, "json_each" | "json_tree") => Ok(Self::JsonRows),
             (_, other) => {
                 let allowed = match dialect {
-                    Dialect::DuckDb => "generate_series, range, unnest, json_each and json_tree",
+                    Dialect::DuckDb | Dialect::Spark => "generate_series, range, unnest, json_each and json_tree",
                     Dialect::Sqlite => "json_each and json_tree",
                     Dialect::Postgres => "generate_series, unnest, jsonb_array_elements and jsonb_each",
                 };

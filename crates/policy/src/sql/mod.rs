@@ -26,5 +26,6 @@ mod table;
 mod types;
 pub mod walk;
 
+pub use functions::argument;
 pub use guard::{SHALLOW, with_stack};
 pub use limit::cap;

@@ -7,7 +7,7 @@ use super::query::{cte_name, renamed};
 use super::refuse::{Walk, at_ident, at_node, clip, ensure, invalid, refuse, syntax_not_allowed};
 use super::scope::Columns;
 use super::select::single;
-use super::walk::Walker;
+use super::walk::{Origin, Walker};
 use crate::suggest::did_you_mean;
 use domain::Dialect;
 use sqlparser::ast::{
@@ -147,7 +147,8 @@ impl<'a> Walker<'a> {
         if !alias.columns.is_empty() {
             self.personal.unnamed();
         }
-        let subquery = Box::new(build::readable_rows(self.dialect, &readable, rows)?);
+        let fenced = self.reader.as_ref().map(|reader| reader.source.dialect).filter(|_| self.origin != Origin::Key);
+        let subquery = Box::new(build::readable_rows(self.dialect, &readable, rows, fenced)?);
         let columns = readable.fields.iter().map(|f| f.name.to_owned()).collect();
         Ok((columns, TableFactor::Derived { lateral: false, subquery, alias: Some(alias), sample }))
     }

@@ -69,7 +69,7 @@ fn is_custom(dialect: Dialect, name: &str) -> bool {
         "logical",
     ];
     match dialect {
-        Dialect::DuckDb => duckdb.iter().any(|known| known.eq_ignore_ascii_case(name)),
+        Dialect::DuckDb | Dialect::Spark => duckdb.iter().any(|known| known.eq_ignore_ascii_case(name)),
         Dialect::Sqlite => false,
         Dialect::Postgres => name.eq_ignore_ascii_case("timestamptz"),
     }

@@ -15,6 +15,9 @@ pub enum Origin {
     Text,
     /// Compiled from a plan: placeholders are ours.
     Plan,
+    /// Compiled to find one row by its key, with placeholders of ours: nothing in it can fail on a row that is hidden, so
+    /// the engine may look for the row in any way that it likes.
+    Key,
     /// A contract's `rows`: `$name` is a claim, and there are no subqueries.
     Rows,
 }
@@ -127,7 +130,7 @@ impl<'a> Walker<'a> {
 /// How the dialect writes its n-th parameter, from 1.
 pub fn placeholder(dialect: Dialect, number: usize) -> String {
     match dialect {
-        Dialect::DuckDb | Dialect::Postgres => format!("${number}"),
+        Dialect::DuckDb | Dialect::Spark | Dialect::Postgres => format!("${number}"),
         Dialect::Sqlite => format!("?{number}"),
     }
 }

@@ -64,7 +64,7 @@ t.yaml: `resource`: `T` is not a name (hint: use lowercase letters, digits and `
 t.yaml: `resource`: the file is called `t.yaml`, and its resource is `T` (hint: call the file `T.yaml`)
 t.yaml: `roles.analyst.hide`: unknown field `x` (hint: did you mean `a`?)
 t.yaml: `roles.analyst.rows`: unknown column `secret` (hint: columns here: `a`, `b`)
-u.yaml: `nonsense`: unknown field `nonsense`, expected one of version, resource, source, table, describe, synonyms, key, natural_key, fields, roles, public, grants, query_mode, where_examples, version_field, soft_delete, filters, order, limits, joins at line 2, column 1 (hint: see docs/CONTRACTS.md for the keys)
+u.yaml: `nonsense`: unknown field `nonsense`, expected one of version, resource, source, table, describe, synonyms, key, natural_key, fields, roles, public, grants, query_mode, where_examples, version_field, soft_delete, filters, order, limits, joins, rest at line 2, column 1 (hint: see docs/CONTRACTS.md for the keys)
 "#);
 }
 

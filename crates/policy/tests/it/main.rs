@@ -26,4 +26,5 @@ mod redact;
 mod scan;
 mod script;
 mod sealed;
+mod spark;
 mod sql;

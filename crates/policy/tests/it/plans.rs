@@ -5,7 +5,7 @@ use crate::promise;
 use domain::{Dialect, Kind};
 
 /// A file of plans: a line `# name` (in reject files `# name: code`), then JSON up to the next such line.
-fn plans(relative: &str) -> Vec<(String, String)> {
+pub fn plans(relative: &str) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     for line in text(relative).lines() {
         match (line.strip_prefix("# "), found.last_mut()) {

@@ -130,7 +130,7 @@ impl Reads<'_> {
         let places = self.approved.params().iter().enumerate().filter(|(_, value)| **value == own);
         places
             .map(|(place, _)| match self.approved.dialect() {
-                Dialect::DuckDb => format!("{all} WHERE (owner = ${})", place + 1),
+                Dialect::DuckDb | Dialect::Spark => format!("{all} WHERE (owner = ${})", place + 1),
                 Dialect::Sqlite => format!("{all} WHERE (owner = ?{}) LIMIT -1", place + 1),
                 Dialect::Postgres => format!("{all} WHERE (owner = ${}) OFFSET 0", place + 1),
             })

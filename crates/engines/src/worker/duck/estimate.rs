@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 /// How long each part may take. What is not found out by then is not known.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(2);
 /// Rows that tell how wide the others are.
 const LOOKED_AT: usize = 2_000;
 

@@ -13,6 +13,8 @@ use domain::ResultColumn;
 
 /// Rows of each batch that is sent, but for the last.
 pub const BLOCK: usize = 64 * 1024;
+/// Bytes of each batch at most, if it has more than one row: a reader holds all of it, and so does the writer.
+const BLOCK_BYTES: u64 = 16 * 1024 * 1024;
 
 /// What is to be written.
 pub struct Wanted<'q> {
@@ -90,7 +92,7 @@ impl Blocks<'_> {
         self.gathered_bytes += size(&batch);
         self.gathered.push(batch);
         if self.pending.num_rows() + self.gathered_rows >= BLOCK
-            || self.gathered_bytes + size(&self.pending) > self.bytes_left
+            || self.gathered_bytes + size(&self.pending) > self.bytes_left.min(BLOCK_BYTES)
         {
             self.gather()?;
             self.send(BLOCK)?;
@@ -111,12 +113,17 @@ impl Blocks<'_> {
         while !self.full && self.pending.num_rows() > 0 {
             // Cleaned again, since a part of an array may need no bitmap where the whole does.
             let mut block = clean::batch(&self.pending.slice(0, self.pending.num_rows().min(BLOCK)))?;
+            let mut whole = self.pending.num_rows() >= least;
+            if size(&block) > BLOCK_BYTES {
+                block = clean::batch(&block.slice(0, fitting(&block, BLOCK_BYTES).max(1)))?;
+                whole = true;
+            }
             if size(&block) > self.bytes_left {
                 self.full = true;
                 // An answer has at least one row, if there is one.
                 let least = usize::from(self.written == 0);
                 block = clean::batch(&block.slice(0, fitting(&block, self.bytes_left).max(least)))?;
-            } else if self.pending.num_rows() < least {
+            } else if !whole {
                 break;
             }
             self.bytes_left = self.bytes_left.saturating_sub(size(&block));

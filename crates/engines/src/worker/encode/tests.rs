@@ -78,3 +78,17 @@ fn caps_hold() {
     assert!(truncated && (100..200).contains(&count) && bytes.len() < 20_000, "{count} rows, {} bytes", bytes.len());
     assert_eq!(sent(from_ref(&batch), 1_000, 1).1, 1, "an answer has at least one row");
 }
+
+#[test]
+fn long_rows_come_in_batches_that_can_be_held() {
+    let text = "x".repeat(8 * 1024);
+    let column: ArrayRef = Arc::new(StringArray::from(vec![text.as_str(); 5_000]));
+    let whole = RecordBatch::try_from_iter([("t", column)]).unwrap();
+    let pieces: Vec<_> = (0..5).map(|i| whole.slice(i * 1_000, 1_000)).collect();
+    let (stream, count, truncated) = sent(&pieces, 10_000, 1 << 30);
+    assert_eq!((count, truncated), (5_000, false));
+    assert!(stream == sent(from_ref(&whole), 10_000, 1 << 30).0, "where batches end depends on how rows came");
+    let batches = arrow_ipc::reader::StreamReader::try_new(stream.as_slice(), None).unwrap();
+    let sizes: Vec<u64> = batches.map(|batch| super::size(&batch.unwrap())).collect();
+    assert!(sizes.len() == 3 && sizes.iter().all(|size| *size <= 16 << 20), "{sizes:?}");
+}

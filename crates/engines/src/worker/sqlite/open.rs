@@ -46,7 +46,7 @@ pub fn connect(path: &Path, access: Access) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-fn lock_down(connection: &mut Connection) -> rusqlite::Result<()> {
+pub fn lock_down(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.execute_batch("PRAGMA temp_store = 2; PRAGMA cache_size = -16384;")?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;

@@ -1,6 +1,7 @@
 //! One write in one transaction, with an authorizer that knows its table and columns and no others.
 
 use super::{Bound as Param, Sqlite, authorize, failed};
+use crate::fault::words::{NO_TARGET, OUTSIDE, RULE, SEVERAL, STALE, TAKEN, UNIQUE};
 use crate::protocol::{Bound, Cause, Change, Failed, Queried, Query};
 use crate::worker::{Engine, encode};
 use domain::Value;
@@ -60,6 +61,11 @@ fn steps(sqlite: &Sqlite, change: &Change, out: &mut dyn encode::Sink) -> Result
     {
         return Err(Failed::new(Cause::Missing, ""));
     }
+    for reference in &change.references {
+        if rows(connection, reference, |_| Ok(()))?.is_empty() {
+            return Err(Failed::new(Cause::Reference, NO_TARGET));
+        }
+    }
     let (key, affected) = match twin(connection, change)? {
         Some(key) => (key, 0),
         None => (write(connection, change)?, 1),
@@ -70,8 +76,8 @@ fn steps(sqlite: &Sqlite, change: &Change, out: &mut dyn encode::Sink) -> Result
     match (queried.row_count, affected) {
         (1, _) => Ok((queried, affected)),
         // Its twin belongs to somebody whose rows this caller does not see.
-        (_, 0) => Err(taken()),
-        _ => Err(Failed::new(Cause::Outside, "the row would not be yours to see")),
+        (_, 0) => Err(Failed::new(Cause::Taken, TAKEN)),
+        _ => Err(Failed::new(Cause::Outside, OUTSIDE)),
     }
 }
 
@@ -82,7 +88,7 @@ fn twin(connection: &Connection, change: &Change) -> Result<Option<Key>, Failed>
     match found.as_slice() {
         [] => Ok(None),
         [(key, Some(true))] => Ok(Some(key.clone())),
-        _ => Err(taken()),
+        _ => Err(Failed::new(Cause::Taken, TAKEN)),
     }
 }
 
@@ -90,14 +96,10 @@ fn write(connection: &Connection, change: &Change) -> Result<Key, Failed> {
     let mut written = rows(connection, &change.write, |row| key(row, change.key))?;
     match (written.pop(), written.is_empty()) {
         (Some(key), true) => Ok(key),
-        (None, _) if change.versioned => Err(Failed::new(Cause::Stale, "the row has been changed since you read it")),
+        (None, _) if change.versioned => Err(Failed::new(Cause::Stale, STALE)),
         (None, _) => Err(Failed::new(Cause::Missing, "")),
-        (Some(_), false) => Err(Failed::new(Cause::Protocol, "more than one row was written")),
+        (Some(_), false) => Err(Failed::new(Cause::Protocol, SEVERAL)),
     }
-}
-
-fn taken() -> Failed {
-    Failed::new(Cause::Taken, "another row has this natural key, with other values")
 }
 
 /// Runs a statement to its end.
@@ -133,16 +135,14 @@ fn refused(error: &rusqlite::Error) -> Failed {
     let told = |cause, words: &str| Failed::new(cause, words);
     match code.extended_code {
         ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY | ffi::SQLITE_CONSTRAINT_ROWID => {
-            told(Cause::Unique, "another row has a value that must be unique")
+            told(Cause::Unique, UNIQUE)
         }
-        ffi::SQLITE_CONSTRAINT_FOREIGNKEY => told(Cause::Reference, "a value names a row that is not there"),
+        ffi::SQLITE_CONSTRAINT_FOREIGNKEY => told(Cause::Reference, NO_TARGET),
         ffi::SQLITE_CONSTRAINT_NOTNULL => {
             let column = message.as_deref().and_then(|m| m.rsplit('.').next()).unwrap_or_default();
             told(Cause::Required, column)
         }
-        _ if code.code == rusqlite::ErrorCode::ConstraintViolation => {
-            told(Cause::Check, "a rule of the table does not take these values")
-        }
+        _ if code.code == rusqlite::ErrorCode::ConstraintViolation => told(Cause::Check, RULE),
         _ if code.code == rusqlite::ErrorCode::DatabaseBusy => told(Cause::Busy, "somebody else holds the database"),
         _ => failed(error, Cause::Data),
     }

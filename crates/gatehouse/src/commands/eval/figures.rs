@@ -1,8 +1,9 @@
 //! The figures: answered, right of answered, right of all, refused; in all and for each shape of question.
 
+use super::came::Came;
 use super::question::{Known, Question};
 use crate::print;
-use domain::{Run, Status};
+use domain::Run;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -15,8 +16,7 @@ pub struct Verdict {
     id: String,
     question: String,
     shape: String,
-    /// `answered`, `asked` back, `refused`, `failed`, or `unjudged`: what is right is not known.
-    came: &'static str,
+    came: Came,
     right: bool,
     /// Whether rows would have been right.
     #[serde(skip)]
@@ -25,17 +25,12 @@ pub struct Verdict {
     sql: Option<String>,
     message: String,
     plan_ms: f64,
-    cost_usd: f64,
+    /// Not known where a model has no price.
+    cost_usd: Option<f64>,
 }
 
 impl Verdict {
-    pub fn of(question: &Question, run: &Run, right: bool) -> Self {
-        let came = match run.status {
-            Status::Succeeded => "answered",
-            Status::Clarify => "asked",
-            Status::Refused => "refused",
-            Status::Failed | Status::Cancelled => "failed",
-        };
+    pub fn of(question: &Question, run: &Run, came: Came, right: bool) -> Self {
         Self {
             id: question.id.clone(),
             question: question.text.clone(),
@@ -47,12 +42,13 @@ impl Verdict {
             sql: run.compiled_sql.clone(),
             message: run.assistant_message.clone(),
             plan_ms: run.timings.plan_ms,
-            cost_usd: run.cost_usd.unwrap_or(0.0),
+            cost_usd: run.cost_usd,
         }
     }
 
     pub fn unjudged(question: &Question, run: &Run, why: String) -> Self {
-        Self { came: "unjudged", answerable: false, message: why, reading: None, ..Self::of(question, run, false) }
+        let verdict = Self::of(question, run, Came::Unjudged, false);
+        Self { answerable: false, message: why, reading: None, ..verdict }
     }
 }
 
@@ -72,10 +68,10 @@ impl Figures {
         self.questions += 1;
         self.right += usize::from(verdict.right);
         match verdict.came {
-            "answered" => self.answered += 1,
-            "asked" => self.asked += 1,
-            "refused" => self.refused += 1,
-            _ => self.failed += 1,
+            Came::Answered => self.answered += 1,
+            Came::Asked => self.asked += 1,
+            Came::Refused => self.refused += 1,
+            Came::Failed | Came::Unjudged => self.failed += 1,
         }
     }
 
@@ -97,6 +93,7 @@ impl Figures {
             percent(self.right_of_all()),
             percent(share(self.refused, self.questions)),
             percent(share(self.asked, self.questions)),
+            percent(share(self.failed, self.questions)),
         ]
     }
 }
@@ -110,6 +107,7 @@ pub struct Verdicts(Vec<Verdict>);
 
 #[derive(Serialize)]
 pub struct Report {
+    planner: &'static str,
     /// Questions that have an answer.
     pub all: Figures,
     shapes: BTreeMap<String, Figures>,
@@ -118,7 +116,8 @@ pub struct Report {
     not_answered: usize,
     plan_ms_p50: f64,
     plan_ms_p99: f64,
-    cost_usd: f64,
+    /// Of all questions; null where a model has no price.
+    cost_usd: Option<f64>,
     verdicts: Vec<Verdict>,
 }
 
@@ -127,17 +126,18 @@ impl Verdicts {
         self.0.push(verdict);
     }
 
-    pub fn report(self) -> Report {
+    pub fn report(self, planner: &'static str) -> Report {
         let (mut all, mut shapes) = (Figures::default(), BTreeMap::<String, Figures>::new());
         for verdict in self.0.iter().filter(|v| v.answerable) {
             all.add(verdict);
             shapes.entry(verdict.shape.clone()).or_default().add(verdict);
         }
-        let others = || self.0.iter().filter(|v| !v.answerable && v.came != "unjudged");
+        let others = || self.0.iter().filter(|v| !v.answerable && v.came != Came::Unjudged);
         let mut times: Vec<f64> = self.0.iter().map(|v| v.plan_ms).collect();
         times.sort_by(f64::total_cmp);
         let at = |part: usize| times.get(times.len().saturating_sub(1) * part / 100).copied().unwrap_or(0.0);
         Report {
+            planner,
             all,
             shapes,
             not_to_answer: others().count(),
@@ -157,11 +157,12 @@ impl Report {
     }
 
     pub fn unjudged(&self) -> usize {
-        self.verdicts.iter().filter(|v| v.came == "unjudged").count()
+        self.verdicts.iter().filter(|v| v.came == Came::Unjudged).count()
     }
 
     pub fn show(&self) {
-        let header = ["shape", "questions", "answered", "right of answered", "right of all", "refused", "asked back"];
+        let header =
+            ["shape", "questions", "answered", "right of answered", "right of all", "refused", "asked back", "failed"];
         let mut rows: Vec<_> = self.shapes.iter().map(|(shape, figures)| figures.row(shape)).collect();
         rows.push(self.all.row("all"));
         print::table(&header, &rows);
@@ -170,15 +171,19 @@ impl Report {
             print::line(format!("\nwithout an answer  {right} of {of} refused or asked back as they should be"));
         }
         let (p50, p99) = (self.plan_ms_p50, self.plan_ms_p99);
-        print::line(format!("\nplanning  p50 {p50:.1} ms, p99 {p99:.1} ms; cost ${:.4}", self.cost_usd));
+        let cost =
+            self.cost_usd.map_or("cost not known: the model has no price".to_owned(), |c| format!("cost ${c:.4}"));
+        print::line(format!("\nplanning by {}  p50 {p50:.1} ms, p99 {p99:.1} ms; {cost}", self.planner));
         let wrong: Vec<_> =
-            self.verdicts.iter().filter(|v| !v.right && (v.came == "answered" || !v.answerable)).collect();
+            self.verdicts.iter().filter(|v| !v.right && (v.came == Came::Answered || !v.answerable)).collect();
         for verdict in wrong.iter().take(SHOWN) {
-            let label = if verdict.came == "unjudged" { "unjudged" } else { "wrong" };
+            let label = if verdict.came == Came::Unjudged { "unjudged" } else { "wrong" };
             let reading = verdict.reading.as_deref().unwrap_or(&verdict.message);
             print::line(format!(
                 "{label:<9} {}  {}\n          {}: {reading}",
-                verdict.id, verdict.question, verdict.came
+                verdict.id,
+                verdict.question,
+                verdict.came.as_str()
             ));
         }
         if wrong.len() > SHOWN {

@@ -6,6 +6,7 @@
 mod data;
 mod files;
 mod postgres;
+mod sail;
 mod sqlite;
 mod suite;
 mod tenants;
@@ -25,9 +26,17 @@ pub trait Source: Send + Sync {
     fn variables(&self) -> Vec<(String, String)> {
         Vec::new()
     }
+    /// Whether it has a type for such values.
+    fn has(&self, _: &data::Kind) -> bool {
+        true
+    }
     /// Brings trouble over it. What is mended again is mended by [`Source::mend`].
     fn trouble(&mut self, trouble: Trouble) -> Had;
     fn mend(&mut self) {}
+    /// Whether it can be told to stop a statement that it works on. What cannot is made to by [`Source::mend`].
+    fn stops(&self) -> bool {
+        true
+    }
     /// Whether no statement of ours is at work there, soon after it was cancelled.
     fn is_idle(&self) -> bool {
         true
@@ -75,4 +84,14 @@ fn sqlite() {
 #[test]
 fn postgres() {
     suite::conform(|_| Box::new(postgres::Postgres::new()));
+}
+
+#[test]
+fn sail() {
+    suite::conform(|dir| Box::new(sail::Sail::new(testkit::Mode::Local, dir)));
+}
+
+#[test]
+fn sail_in_a_cluster() {
+    suite::conform(|dir| Box::new(sail::Sail::new(testkit::Mode::Cluster, dir)));
 }

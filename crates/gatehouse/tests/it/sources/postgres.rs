@@ -75,6 +75,6 @@ impl Source for Postgres {
     fn is_idle(&self) -> bool {
         let active = format!("SELECT count(*) FROM pg_stat_activity WHERE usename = '{READER}' AND state = 'active'");
         // It is told to stop by another connection, which takes its time.
-        (0..100).any(|_| self.cluster.sql(&self.database, &active) == "0")
+        (0..2000).any(|_| self.cluster.sql(&self.database, &active) == "0")
     }
 }

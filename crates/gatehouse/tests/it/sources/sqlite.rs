@@ -45,6 +45,10 @@ impl Source for Sqlite {
         format!("kind = 'sqlite'\npath = '{}'", self.file.display())
     }
 
+    fn has(&self, kind: &data::Kind) -> bool {
+        kind.sqlite.is_some()
+    }
+
     fn trouble(&mut self, trouble: Trouble) -> Had {
         match trouble {
             Trouble::TableGone => self.change("ALTER TABLE doomed RENAME TO hidden"),

@@ -71,7 +71,7 @@ pub fn scan(client: &Client, body: &Value) -> Reply {
 
 /// Each type there and back: its values, an odd one, NULL, and none at all.
 fn values(tried: &mut Tried) {
-    let kinds: Vec<_> = KINDS.iter().filter(|k| tried.source.kind() != "sqlite" || k.sqlite.is_some()).collect();
+    let kinds: Vec<_> = KINDS.iter().filter(|kind| tried.source.has(kind)).collect();
     for kind in kinds {
         let body = json!({ "table_id": "kinds", "select": [kind.column], "order_by": ["id"] });
         let text = scan(&tried.client, &body).text();

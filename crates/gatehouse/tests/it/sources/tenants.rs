@@ -37,7 +37,8 @@ roles:
 struct Crm {
     server: Server,
     _dir: tempfile::TempDir,
-    _cluster: Postgres,
+    cluster: Postgres,
+    database: String,
 }
 
 fn crm() -> Crm {
@@ -64,7 +65,7 @@ fn crm() -> Crm {
         .file("contracts/open_invoices.yaml", &contract("open_invoices", ""))
         .env("CRM_URL", &cluster.url_as("gatehouse", "g", &database))
         .start();
-    Crm { server, _dir: dir, _cluster: cluster }
+    Crm { server, _dir: dir, cluster, database }
 }
 
 fn client(server: &Server, tenant: &str, role: &str) -> Client {
@@ -204,4 +205,33 @@ fn a_role_without_one_in_the_database_may_not_read() {
     let reply = clerk.post("/api/v2/scan", &json!({ "table_id": "invoices" }));
     assert_eq!(reply.status, 403, "{}", reply.text());
     assert!(reply.text().contains("no_role"), "{}", reply.text());
+}
+
+#[test]
+fn the_doctor_names_a_role_or_an_owner_whom_row_level_security_does_not_bind() {
+    let crm = crm();
+    let finding = |change: &str| {
+        crm.cluster.sql(&crm.database, change);
+        let findings: Value = serde_json::from_slice(&crm.server.command(&["doctor", "--json"]).stdout).unwrap();
+        findings.as_array().unwrap().iter().find(|f| f["check"] == "source").cloned().unwrap_or_default()
+    };
+    assert_eq!(finding("SELECT 1")["verdict"], "ok");
+    let cases = [
+        ("ALTER ROLE reader BYPASSRLS", "`reader`: a role above row-level security"),
+        (
+            "ALTER ROLE reader NOBYPASSRLS; ALTER ROLE gatehouse BYPASSRLS",
+            "`gatehouse`: a role above row-level security",
+        ),
+        (
+            "ALTER ROLE gatehouse NOBYPASSRLS; ALTER TABLE invoices OWNER TO reader; \
+             ALTER TABLE invoices NO FORCE ROW LEVEL SECURITY",
+            "the owner of `invoices`",
+        ),
+    ];
+    for (change, told) in cases {
+        let finding = finding(change);
+        assert_eq!(finding["verdict"], "fail", "{change}: {finding}");
+        assert!(finding.to_string().contains(told), "{change}: {finding}");
+    }
+    assert_eq!(finding("ALTER TABLE invoices FORCE ROW LEVEL SECURITY")["verdict"], "ok");
 }

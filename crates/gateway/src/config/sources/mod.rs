@@ -2,7 +2,9 @@
 //!
 //! A kind of source that needs more than a path has a file of its own here.
 
+mod flight;
 mod postgres;
+mod rest;
 mod secret;
 
 use super::error::Problems;
@@ -36,11 +38,15 @@ const fn key(name: &'static str, kinds: &'static [&'static str], meaning: &'stat
     Key { name, kinds, meaning }
 }
 
-const KINDS: &str = "`sqlite`, `files` or `postgres`";
+const KINDS: &str = "`sqlite`, `files`, `postgres`, `flight` or `rest`";
 
 /// The keys of all sources.
 pub const KEYS: &[Key] = &[
-    key("kind", &[], "`sqlite`, `files` or `postgres`. Required."),
+    key(
+        "kind",
+        &[],
+        "`sqlite`, `files`, `postgres`, `flight` (an engine on many machines, by Arrow Flight SQL, in Spark's dialect) or `rest` (an internal service, for Records). Required.",
+    ),
     key("path", &["sqlite"], "The database file. For `sqlite`, required."),
     key(
         "tables",
@@ -64,8 +70,29 @@ pub const KEYS: &[Key] = &[
         "`verify-full` (default): TLS, and the server's certificate is verified. `disable`: for this machine and its sockets only.",
     ),
     key(
+        "url",
+        &["flight", "rest"],
+        "The address of an engine, as in `https://host:port`, or of a service, as in `https://crm.example.com/api`. `http://` is for this machine only, or for `flight` with `trusted_network = true`. Required for both.",
+    ),
+    key(
+        "trusted_network",
+        &["flight"],
+        "`true` where everybody on the way to the engine may see and change what is said: for engines that speak no TLS, on a network of their own. Default: `false`.",
+    ),
+    key(
+        "token_env",
+        &["flight", "rest"],
+        "The variable that holds the token that is sent, as `Authorization: Bearer`. Default: none is sent.",
+    ),
+    key("token_file", &["flight", "rest"], "The file that holds it instead."),
+    key(
+        "databases",
+        &["flight"],
+        "Databases whose tables are shown. Default: `[\"default\"]`. Tables of other databases are called `database.table`.",
+    ),
+    key(
         "ca",
-        &["postgres"],
+        &["postgres", "flight"],
         "PEM file of the authority that the server's certificate comes from. Default: the authorities of this machine.",
     ),
     key(
@@ -78,11 +105,16 @@ pub const KEYS: &[Key] = &[
         &["postgres"],
         "The database role that each role here takes for its statements, as in `{analyst = \"gatehouse_analyst\"}`; a role that is not named may not read. Default: nobody takes another role than the user that signs in.",
     ),
-    key("connections", &["postgres"], "Connections at a time, 1 to 100. Default: 8."),
+    key("connections", &["postgres", "flight"], "Connections, or statements, at a time, 1 to 100. Default: 8."),
+    key("timeout_seconds", &["rest"], "How long one request may take, 1 to 300. Default: 10."),
     key("name", &[], "Its name for people. Default: the name of its section."),
     key("description", &[], "What it holds, in a sentence."),
     key("prompts", &[], "Questions to suggest, a list."),
-    key("writable", &["sqlite"], "`true` lets Records insert and update where contracts allow it. Default: `false`."),
+    key(
+        "writable",
+        &["sqlite", "postgres", "rest"],
+        "`true` lets Records insert and update where contracts allow it. Default: `false`.",
+    ),
 ];
 
 /// All sources of the file that can be made out; what is wrong with the others is in `problems`.
@@ -154,6 +186,8 @@ impl Section<'_> {
                 self.tables(table.get("tables")?, &hot).map(SourceKind::Files)
             }
             Some("postgres") => self.postgres(table).map(Box::new).map(SourceKind::Postgres),
+            Some("flight") => self.flight(table).map(Box::new).map(SourceKind::Flight),
+            Some("rest") => self.rest(table).map(Box::new).map(SourceKind::Rest),
             _ => {
                 self.problem("kind", format!("`{}` is not a kind of source: use {KINDS}", bare(kind)));
                 None

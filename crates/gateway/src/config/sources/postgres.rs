@@ -17,6 +17,7 @@ impl Section<'_> {
         let schemas = self.read(table, "schemas", names).unwrap_or_else(|| vec!["public".to_owned()]);
         let connections = self.read(table, "connections", |given| given.number(1..=100)).unwrap_or(CONNECTIONS);
         let roles = self.roles(table);
+        let writable = self.read(table, "writable", Given::switch).unwrap_or(false);
         let url = url?;
         let hosts = match Dsn::hosts(&url) {
             Some(hosts) => hosts,
@@ -35,7 +36,7 @@ impl Section<'_> {
             self.problem("ca", "is of no use with `sslmode = \"disable\"`".to_owned());
         }
         let tls = verified.then_some(Tls { ca });
-        Some(PostgresSource { url: Dsn::new(url), tls, schemas, roles, connections })
+        Some(PostgresSource { url: Dsn::new(url), tls, schemas, roles, connections, writable })
     }
 
     fn roles(&mut self, table: &Table) -> BTreeMap<String, String> {
@@ -53,18 +54,18 @@ impl Section<'_> {
 }
 
 /// Names that can be quoted as they are.
-fn names(given: &Given) -> Result<Vec<String>, String> {
+pub(super) fn names(given: &Given) -> Result<Vec<String>, String> {
     let names = given.list()?;
     let odd = |name: &&String| name.is_empty() || name.contains(['"', '.', '\\']) || name.chars().any(char::is_control);
     match names.iter().find(odd) {
-        Some(name) => Err(format!("`{name}` is not the name of a schema that can be shown")),
-        None if names.is_empty() => Err("names no schema".to_owned()),
+        Some(name) => Err(format!("`{name}` is not a name that can be shown")),
+        None if names.is_empty() => Err("names none".to_owned()),
         None => Ok(names),
     }
 }
 
 /// A socket's directory, or an address of this machine.
-fn is_here(host: &str) -> bool {
+pub(super) fn is_here(host: &str) -> bool {
     let by_address = host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
     host.starts_with('/') || host == "localhost" || by_address
 }

@@ -80,12 +80,13 @@ async fn still_allowed(house: &House, reader: &Caller, run: &Run) -> bool {
     }
     let policy = house.policy();
     let Some(proposal) = recorded(run) else { return true };
-    let (Ok(proposal), Some(dataset)) = (proposal, house.datasets.get(&run.dataset_id)) else { return false };
+    let (Ok(proposal), Some(dataset)) = (proposal, house.datasets.source(&run.dataset_id)) else { return false };
     let Ok(schema) = house.schema(dataset).await else { return false };
     let limits = if run.door == Door::Scan { &house.config.scan.limits } else { &house.config.limits };
     let approved = policy.check(reader, &schema, &proposal, limits);
     approved.is_ok_and(|approved| {
-        let same = Some(approved.sql()) == run.compiled_sql.as_deref() && approved.params() == run.params;
+        let (text, params) = approved.account();
+        let same = Some(text) == run.compiled_sql && params == run.params;
         // What a change showed of the row afterwards is not in its statement.
         let image = !matches!(proposal, Proposal::Change { .. })
             || run.policy_fingerprint == policy.fingerprint() && run.role == reader.role;

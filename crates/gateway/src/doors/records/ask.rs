@@ -69,7 +69,7 @@ fn propose(house: &House, caller: &Caller, plan: ChangePlan) -> Result<Proposal,
     let contract = policy.contract(&resource.to_ascii_lowercase());
     let source =
         contract.filter(|contract| seen(contract) || caller.is_admin()).map(|contract| contract.source.clone());
-    match source.filter(|source| house.datasets.get(source).is_some()) {
+    match source.filter(|source| house.datasets.source(source).is_some()) {
         Some(source) => Ok(Proposal::Change { source, plan: Box::new(plan) }),
         None => Err(policy.no_resource(caller, resource)),
     }

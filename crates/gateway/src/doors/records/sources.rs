@@ -1,5 +1,6 @@
 //! Before anything is answered: what Records is to write can be written, and what was interrupted is found again.
 
+use crate::datasets::Dataset;
 use crate::{CannotOpen, House};
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +18,9 @@ pub async fn examine(house: &Arc<House>) -> Result<(), CannotOpen> {
     if !problems.is_empty() {
         return Err(CannotOpen(problems));
     }
-    for dataset in house.datasets.iter().filter(|dataset| dataset.source.is_writable()) {
+    // What is on another machine recovers by itself, and says no where it cannot be written.
+    let here = |dataset: &&Dataset| dataset.source.is_writable() && !dataset.source.is_remote();
+    for dataset in house.datasets.iter().filter(here) {
         // It can still be read, and whoever writes is told.
         if let Some(problem) = unwritable(house, dataset) {
             tracing::warn!("{problem}");
@@ -25,7 +28,7 @@ pub async fn examine(house: &Arc<House>) -> Result<(), CannotOpen> {
         }
         house.engines.recover(&dataset.source).await.map_err(|fault| CannotOpen(vec![fault.to_string()]))?;
     }
-    house.reconcile_changes().await.map(drop).map_err(|fault| CannotOpen(vec![fault.to_string()]))
+    house.reconcile_here().await.map_err(|fault| CannotOpen(vec![fault.to_string()]))
 }
 
 /// The writer is given the whole directory, for the journal's sake: nothing else may be in it.
@@ -43,7 +46,7 @@ fn stands_alone(path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-fn unwritable(house: &House, dataset: &crate::datasets::Dataset) -> Option<String> {
+fn unwritable(house: &House, dataset: &Dataset) -> Option<String> {
     let user = &house.engines.sandbox().user;
     let hint = format!("hint: `chown` it and its directory to `{user}`");
     match house.engines.user_can_write(&dataset.source) {

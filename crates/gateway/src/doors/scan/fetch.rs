@@ -1,5 +1,6 @@
 //! From a request of this door to the path, and from a refusal to the wire.
 
+use super::hybrid::Joined;
 use super::registry::{self, Entry};
 use super::{ScanRequest, audit};
 use crate::House;
@@ -58,15 +59,27 @@ pub async fn stream(
     purpose: Purpose,
     wanted: Wanted,
 ) -> Result<Streamed, Refusal> {
+    stream_in(house, caller, SessionId::new(), (proposal, purpose), wanted, None).await
+}
+
+/// The same as one of several in a session, or over a source that exists for this request alone.
+pub async fn stream_in(
+    house: &Arc<House>,
+    caller: &Caller,
+    session: SessionId,
+    (proposal, purpose): (Proposal, Purpose),
+    wanted: Wanted,
+    joined: Option<Joined>,
+) -> Result<Streamed, Refusal> {
     let ask = Ask {
         door: Door::Scan,
         purpose,
         source: proposal.source().to_owned(),
         wish: Wish::Proposal(proposal),
-        session: SessionId::new(),
+        session,
         thread: None,
     };
-    house.stream(caller.clone(), ask, wanted).await.map_err(|why| match why {
+    house.stream_over(caller.clone(), ask, wanted, joined).await.map_err(|why| match why {
         NotStreamed::Fault(fault) => fault.into(),
         NotStreamed::OverQuota(over) => Refusal::OverQuota(over, caller.clone()),
     })

@@ -11,6 +11,7 @@ pub mod catalog;
 pub mod envelope;
 pub mod estimate;
 mod fetch;
+pub mod hybrid;
 pub mod metrics;
 mod negotiate;
 pub mod query;

@@ -37,23 +37,33 @@ pub async fn query(
 
 /// The statement names tables, not a source: it is for the first one that has them all. It is checked again there, on the
 /// path; one that fits nowhere goes where it came closest, to be refused on record.
-async fn placed(house: &House, caller: &Caller, text: String) -> Result<Proposal, Refusal> {
-    let mut closest = None;
+pub(super) async fn placed(house: &House, caller: &Caller, text: String) -> Result<Proposal, Refusal> {
+    let over = |source: &str| Proposal::Sql { source: source.to_owned(), text: text.clone() };
+    let (mut closest, mut absent) = (None, None);
     for dataset in house.datasets.iter() {
-        let Ok((dataset, _)) = house.dataset(caller, &dataset.id).await else { continue };
-        let schema = house.schema(dataset).await?;
-        let proposal = Proposal::Sql { source: dataset.id.clone(), text: text.clone() };
+        // A source that is not there at the moment holds up nobody who does not need it.
+        let Ok(schema) = house.schema(dataset).await else {
+            absent = absent.or(may_know(&house.policy(), caller, &dataset.id).then(|| over(&dataset.id)));
+            continue;
+        };
+        if house.dataset(caller, &dataset.id).await.is_err() {
+            continue;
+        }
+        let proposal = over(&dataset.id);
         match house.policy().check(caller, &schema, &proposal, &house.config.scan.limits) {
             Ok(_) => return Ok(proposal),
-            Err(fault) if closest.is_none() || fault.code != "sql.unknown_table" => closest = Some(proposal),
-            Err(_) => {}
+            Err(fault) if fault.code != "sql.unknown_table" => closest = Some((proposal, true)),
+            Err(_) => closest = closest.or(Some((proposal, false))),
         }
     }
     // Who may read nothing is refused on record as well, without being told the name of anything.
-    Ok(closest.unwrap_or_else(|| {
-        let source = house.datasets.iter().find(|dataset| may_know(&house.policy(), caller, &dataset.id));
-        Proposal::Sql { source: source.map(|dataset| dataset.id.clone()).unwrap_or_default(), text }
-    }))
+    Ok(match (closest, absent) {
+        (Some((proposal, true)), _) => proposal,
+        // Its tables may be where we could not look: whatever is wrong there is what they are told.
+        (_, Some(proposal)) => proposal,
+        (Some((proposal, false)), None) => proposal,
+        (None, None) => over(""),
+    })
 }
 
 /// Whether some contract shows this caller something of a source, which may just not be there at the moment.

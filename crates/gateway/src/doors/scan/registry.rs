@@ -30,6 +30,9 @@ impl<'h> Entry<'h> {
             SourceKind::Files(_) => "files",
             SourceKind::Sqlite(_) | SourceKind::SqliteWritable(_) => "sqlite",
             SourceKind::Postgres(_) => "postgres",
+            SourceKind::Flight(_) => "flight",
+            SourceKind::Joined { .. } => "joined",
+            SourceKind::Rest(_) => "rest",
         }
     }
 

@@ -4,7 +4,7 @@
 //! has another statement, and what has changed has another key. Statements whose answer changes by itself are not kept.
 
 use bytes::Bytes;
-use domain::ResultColumn;
+use domain::{Dialect, ResultColumn};
 use engines::{Form, Total};
 use policy::Approved;
 use std::collections::HashMap;
@@ -72,7 +72,7 @@ impl Key {
     pub fn of(approved: &Approved, data_version: String, form: Form, rows: u64, bytes: u64) -> Option<Self> {
         let sql = approved.sql().to_ascii_lowercase();
         let restless = RESTLESS.iter().any(|word| sql.contains(word)) || form == Form::Estimate;
-        let kept = !restless && !approved.dialect().varies_by_caller();
+        let kept = !restless && !approved.dialect().varies_by_caller() && approved.dialect() != Dialect::Spark;
         kept.then(|| Self { statement: approved.fingerprint(), data_version, form, rows, bytes })
     }
 }

@@ -7,13 +7,10 @@ use ring::hmac;
 use ring::signature::{ECDSA_P256_SHA256_FIXED, RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents, UnparsedPublicKey};
 use serde::Deserialize;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
-use tokio::sync::Mutex;
 
-/// How long keys from an address are good, and how soon a token with an unknown key makes us ask again.
-const GOOD_FOR: Duration = Duration::from_secs(600);
-const ASK_AGAIN: Duration = Duration::from_secs(30);
+/// How long an address may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 const MAX_BYTES: usize = 256 * 1024;
 const MAX_KEYS: usize = 64;
@@ -122,40 +119,125 @@ fn key(jwk: Jwk) -> Option<Key> {
 
 /// All keys of the configuration, kept up to date.
 pub struct Keys {
-    secret: Option<Arc<Vec<Key>>>,
+    secret: Option<Key>,
     jwks: Option<Jwks>,
+    fetched: Arc<Fetched>,
+}
+
+/// What a JWKS gave last.
+#[derive(Default)]
+struct Fetched {
     known: Mutex<Known>,
+    /// Held by whoever asks for keys, and never together with `known`: a server that takes its time keeps nobody waiting
+    /// whose key is here.
+    asking: tokio::sync::Mutex<()>,
+    pace: Pace,
 }
 
 #[derive(Default)]
 struct Known {
     keys: Arc<Vec<Key>>,
-    /// When they were last asked for, and the file's time of change then.
+    /// When an answer last came, or none in time; and the file's time of change then.
     asked: Option<Instant>,
     stamp: Option<SystemTime>,
 }
 
+/// How long keys from an address are good, and how soon a token with an unknown key makes us ask again.
+#[derive(Clone, Copy)]
+pub(super) struct Pace {
+    pub good_for: Duration,
+    pub ask_again: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { good_for: Duration::from_secs(600), ask_again: Duration::from_secs(30) }
+    }
+}
+
+/// Whether keys are to be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Due {
+    No,
+    /// They may have changed. Those that are here are good until new ones come.
+    Soon,
+    /// None that is here can be meant.
+    Now,
+}
+
 impl Keys {
     pub fn new(config: &Jwt) -> Option<Self> {
+        Self::at(config, Pace::default())
+    }
+
+    pub(super) fn at(config: &Jwt, pace: Pace) -> Option<Self> {
         let secret = config.secret.as_ref().map(|secret| {
             let material = Material::Secret(hmac::Key::new(hmac::HMAC_SHA256, secret.expose().as_bytes()));
-            Arc::new(vec![Key { kid: None, material }])
+            Key { kid: None, material }
         });
         let jwks = config.jwks.clone();
-        (secret.is_some() || jwks.is_some()).then(|| Self { secret, jwks, known: Mutex::default() })
+        let fetched = Arc::new(Fetched { pace, ..Fetched::default() });
+        (secret.is_some() || jwks.is_some()).then_some(Self { secret, jwks, fetched })
     }
 
     /// The keys for a token that names this one. A key that is not known yet is asked for.
-    pub async fn current(&self, kid: Option<&str>) -> Vec<Key> {
-        let mut all: Vec<Key> = self.secret.iter().flat_map(|keys| keys.iter().map(Key::copy)).collect();
-        let Some(jwks) = &self.jwks else { return all };
-        let mut known = self.known.lock().await;
-        match jwks {
-            Jwks::File(path) => known.reread(path),
-            Jwks::Url(url) => known.refetch(url, kid).await,
+    pub async fn current(&self, algorithm: Algorithm, kid: Option<&str>) -> Vec<Key> {
+        match &self.jwks {
+            // No set of public keys has the one of a secret.
+            _ if algorithm == Algorithm::Hs256 => {}
+            None => {}
+            Some(Jwks::File(path)) => self.fetched.lock().reread(path),
+            Some(Jwks::Url(url)) => self.fetched.renew(url, kid).await,
         }
-        all.extend(known.keys.iter().map(Key::copy));
-        all
+        let public = self.fetched.lock().keys.clone();
+        self.secret.iter().chain(public.iter()).map(Key::copy).collect()
+    }
+}
+
+impl Fetched {
+    /// What the lock guards is replaced whole.
+    fn lock(&self) -> std::sync::MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn renew(self: &Arc<Self>, url: &str, kid: Option<&str>) {
+        match self.due(kid) {
+            Due::No => {}
+            Due::Soon => {
+                let (fetched, url) = (self.clone(), url.to_owned());
+                tokio::spawn(async move {
+                    if let Ok(_alone) = fetched.asking.try_lock() {
+                        fetched.ask(&url).await;
+                    }
+                });
+            }
+            Due::Now => {
+                let _alone = self.asking.lock().await;
+                // Whoever was here before may have brought it.
+                if self.due(kid) == Due::Now {
+                    self.ask(url).await;
+                }
+            }
+        }
+    }
+
+    fn due(&self, kid: Option<&str>) -> Due {
+        let known = self.lock();
+        let Some(age) = known.asked.map(|asked| asked.elapsed()) else { return Due::Now };
+        let unknown = known.keys.is_empty()
+            || kid.is_some_and(|kid| !known.keys.iter().any(|key| key.kid.as_deref() == Some(kid)));
+        match unknown {
+            true if age > self.pace.ask_again => Due::Now,
+            false if age > self.pace.good_for => Due::Soon,
+            _ => Due::No,
+        }
+    }
+
+    async fn ask(&self, url: &str) {
+        let answer = tokio::time::timeout(PATIENCE, fetch(url)).await.unwrap_or_else(|_| Err("no answer".into()));
+        let mut known = self.lock();
+        known.asked = Some(Instant::now());
+        known.take(answer);
     }
 }
 
@@ -182,17 +264,6 @@ impl Known {
         self.take(text.and_then(|text| read(&text).map_err(|e| e.to_string())));
     }
 
-    async fn refetch(&mut self, url: &str, kid: Option<&str>) {
-        let unknown = kid.is_some_and(|kid| !self.keys.iter().any(|key| key.kid.as_deref() == Some(kid)));
-        let age = self.asked.map(|asked| asked.elapsed());
-        let due = age.is_none_or(|age| age > GOOD_FOR || unknown && age > ASK_AGAIN);
-        if due {
-            self.asked = Some(Instant::now());
-            let fetched = tokio::time::timeout(PATIENCE, fetch(url)).await.unwrap_or_else(|_| Err("no answer".into()));
-            self.take(fetched);
-        }
-    }
-
     fn take(&mut self, read: Result<Vec<Key>, String>) {
         match read {
             Ok(keys) => self.keys = Arc::new(keys),
@@ -202,6 +273,8 @@ impl Known {
 }
 
 async fn fetch(url: &str) -> Result<Vec<Key>, String> {
+    // Whoever comes first installs it for the process; it is the same everywhere.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build();
     let mut response = client.map_err(|e| e.to_string())?.get(url).send().await.map_err(|e| e.to_string())?;
     if !response.status().is_success() {

@@ -49,7 +49,7 @@ impl Verifier {
 
     async fn person(&self, token: &str, now: Timestamp) -> Result<Person, &'static str> {
         let token = verify::Token::parse(token)?;
-        let keys = self.keys.current(token.kid()).await;
+        let keys = self.keys.current(token.algorithm()?, token.kid()).await;
         let payload = token.verified(&keys)?;
         claims::check(&self.config, &payload, now)
     }

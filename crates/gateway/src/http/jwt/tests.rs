@@ -182,6 +182,9 @@ async fn tricks_are_refused() {
         ("a name with a line in it", signed(&with(&[("sub", json!("ann\nrole=admin"))]))),
         ("no role", signed(&with(&[("app_metadata", json!({}))]))),
         ("a role elsewhere", signed(&with(&[("app_metadata", json!({})), ("role", json!("admin"))]))),
+        ("an admin", signed(&with(&[("app_metadata", json!({ "role": "admin" }))]))),
+        ("an admin with a space", signed(&with(&[("app_metadata", json!({ "role": " admin " }))]))),
+        ("an admin by a public key", signers.rs256(&rs, &with(&[("app_metadata", json!({ "role": "admin" }))]))),
         ("several roles", signed(&with(&[("app_metadata", json!({ "role": ["admin", "agent"] }))]))),
         ("an EC signature of the other form", {
             let text = unsigned(&es, &claims());
@@ -223,6 +226,55 @@ async fn keys_rotate() {
     assert!(signers.person(&token).await.is_ok() && signers.person(&old).await.is_err());
     put("{ broken".to_owned(), 2);
     assert!(signers.person(&token).await.is_ok());
+}
+
+/// While the server of the keys does not answer, whoever's key is known is not kept waiting; and it is asked once, however
+/// many tokens have keys that are not known.
+#[tokio::test]
+async fn a_slow_server_of_keys_keeps_nobody_waiting() {
+    let signers = signers();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/jwks", listener.local_addr().unwrap());
+    let set = json!({ "keys": [rsa_jwk(&signers.rsa, "rsa-1")] }).to_string();
+    let asked = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counted = asked.clone();
+    tokio::spawn(async move {
+        let mut held = Vec::new();
+        while let Ok((mut stream, _)) = listener.accept().await {
+            // The first is answered; the others never.
+            if counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 0 {
+                tokio::io::AsyncReadExt::read(&mut stream, &mut [0; 4096]).await.unwrap();
+                let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", set.len());
+                tokio::io::AsyncWriteExt::write_all(&mut stream, format!("{head}{set}").as_bytes()).await.unwrap();
+            }
+            held.push(stream);
+        }
+    });
+    let secret = Some(crate::config::Secret::new(SECRET));
+    let config = Jwt { secret, jwks: Some(Jwks::Url(url)), role_claim: "app_metadata.role".into(), ..Jwt::default() };
+    let pace = keys::Pace { good_for: std::time::Duration::ZERO, ask_again: std::time::Duration::ZERO };
+    let verifier = std::sync::Arc::new(Verifier { keys: keys::Keys::at(&config, pace).unwrap(), config });
+    let now = Timestamp::from_second(NOW).unwrap();
+    let known = signers.rs256(&json!({ "alg": "RS256", "kid": "rsa-1" }), &claims());
+    let unknown = signers.rs256(&json!({ "alg": "RS256", "kid": "rsa-9" }), &claims());
+    assert!(verifier.person(&known, now).await.is_ok());
+    let waiting: Vec<_> = (0..5)
+        .map(|_| {
+            let (verifier, token) = (verifier.clone(), unknown.clone());
+            tokio::spawn(async move { verifier.person(&token, now).await.is_ok() })
+        })
+        .collect();
+    while asked.load(std::sync::atomic::Ordering::SeqCst) < 2 {
+        tokio::task::yield_now().await;
+    }
+    for _ in 0..100 {
+        assert!(verifier.person(&known, now).await.is_ok());
+    }
+    let by_secret = hs256(SECRET.as_bytes(), &json!({ "alg": "HS256", "kid": "theirs" }), &claims());
+    assert!(verifier.person(&by_secret, now).await.is_ok());
+    assert!(waiting.iter().all(|task| !task.is_finished()), "they wait, and the others do not wait for them");
+    assert_eq!(asked.load(std::sync::atomic::Ordering::SeqCst), 2);
+    waiting.iter().for_each(tokio::task::JoinHandle::abort);
 }
 
 /// Keys that are not for this are left out.

@@ -43,9 +43,13 @@ impl<'t> Token<'t> {
         self.header.kid.as_deref()
     }
 
+    pub fn algorithm(&self) -> Result<Algorithm, &'static str> {
+        Algorithm::parse(&self.header.alg).ok_or("an algorithm that is not taken")
+    }
+
     /// The payload, if one of the keys that it may be signed with has signed it.
     pub fn verified(&self, keys: &[Key]) -> Result<Map<String, Value>, &'static str> {
-        let algorithm = Algorithm::parse(&self.header.alg).ok_or("an algorithm that is not taken")?;
+        let algorithm = self.algorithm()?;
         // A key without an id may be meant by any token; a token without one may mean any key.
         let named = |key: &&Key| key.kid.is_none() || self.kid().is_none() || key.kid.as_deref() == self.kid();
         let mut fitting = keys.iter().filter(|key| key.algorithm() == algorithm).filter(named);

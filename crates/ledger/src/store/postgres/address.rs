@@ -54,10 +54,11 @@ impl Address {
         })
     }
 
-    /// For a connection that writes: of several hosts, the one that takes writes.
+    /// Of several hosts, the one that takes writes, also for reading: a standby lags behind, and would know nothing of a
+    /// token that was just withdrawn. A single host may be one that only reads: an auditor's copy, for example.
     pub(super) fn config(&self, writes: bool) -> Config {
         let mut config = Config::clone(&self.config);
-        if writes {
+        if writes || config.get_hosts().len() > 1 {
             config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         }
         config
@@ -143,6 +144,17 @@ mod tests {
         ];
         for (url, expected) in cases {
             assert_eq!(mode(url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn of_several_hosts_the_one_that_takes_writes_is_read() {
+        let attributes =
+            |url: &str, writes| Address::parse(url, None).unwrap().config(writes).get_target_session_attrs();
+        let (one, two) = ("postgres://u@127.0.0.1/l", "postgres://u@127.0.0.1,10.0.0.7/l?sslmode=disable");
+        assert_eq!(attributes(one, false), TargetSessionAttrs::Any);
+        for (url, writes) in [(one, true), (two, true), (two, false)] {
+            assert_eq!(attributes(url, writes), TargetSessionAttrs::ReadWrite, "{url} {writes}");
         }
     }
 

@@ -31,6 +31,8 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_
 const START: Duration = Duration::from_secs(60);
 /// A walk of the whole chain may take its time.
 const LONG_READ: Duration = Duration::from_secs(3600);
+/// So may whoever is given it (`audit export | less`): a read keeps nobody from writing.
+const SLOW_READER: &str = "SET idle_in_transaction_session_timeout = '1h'";
 
 pub(crate) struct Store {
     pub writer: Writer,
@@ -61,6 +63,7 @@ impl Opener {
         if migrate::version(&conn)? == 0 {
             return Err(LedgerError::NoLedger(self.address.to_string()));
         }
+        super::Session::control(&conn, SLOW_READER)?;
         let begin = "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY";
         super::Session::control(&conn, begin)?;
         // The connection goes, and the transaction with it.

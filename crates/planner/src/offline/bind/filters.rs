@@ -7,6 +7,7 @@ use crate::offline::query::{BoundBy, BoundFilter, Pick, Query, RelatedRows, Side
 use crate::offline::time::When;
 use crate::offline::values::Owned;
 use domain::plan::{AggregateFn, Operator};
+use std::borrow::Cow;
 
 impl Binder<'_> {
     pub(super) fn filter(&mut self, filter: &Filter, query: &Query) -> Result<BoundFilter, Trouble> {
@@ -172,6 +173,21 @@ impl Binder<'_> {
         Ok(BoundFilter { table, test, column: thing.column(), side: Side::Common })
     }
 
+    /// "employees whose manager is Ann Miller": the name is the manager's, though every employee has one.
+    fn in_role<'o>(&self, options: &'o [Vec<Owned>], near: Option<TableId>) -> Cow<'o, [Vec<Owned>]> {
+        let catalog = self.catalog();
+        let role = near.and_then(|role| Some((role, catalog.table(role).role_of?)));
+        let Some((role, of)) = role.filter(|(_, of)| self.draft.subject == Some(*of)) else {
+            return Cow::Borrowed(options);
+        };
+        let moved = |owned: &Owned| {
+            let at = catalog.table(of).columns.iter().position(|c| *c == owned.column);
+            let column = at.and_then(|at| catalog.table(role).columns.get(at)).copied();
+            Owned { column: column.unwrap_or(owned.column), ..owned.clone() }
+        };
+        Cow::Owned(options.iter().map(|any| any.iter().map(moved).collect()).collect())
+    }
+
     /// Where only part of a name was said, one value must be meant.
     fn whole_value(&self, values: Vec<String>, options: &[Vec<Owned>], text: &str) -> Result<Vec<String>, Trouble> {
         let [only] = options else { return Ok(values) };
@@ -195,6 +211,7 @@ impl Binder<'_> {
         near: Option<TableId>,
     ) -> Result<BoundFilter, Trouble> {
         let catalog = self.catalog();
+        let options = &*self.in_role(options, near);
         let owners = options.iter().flatten().map(|o| o.column);
         let common = |c: &ColumnId| options.iter().all(|any| any.iter().any(|o| o.column == *c));
         let mut candidates: Vec<(Thing, f32)> = Vec::new();

@@ -7,9 +7,9 @@ mod relation;
 mod time;
 
 use super::Index;
-use super::catalog::{Catalog, ColumnId, ColumnKind, TableId};
+use super::catalog::{Catalog, ColumnId, ColumnKind, Edge, TableId};
 use super::draft::{Asked, By, Draft, Filter, Key, Left, Noun, Thing};
-use super::query::{BoundBy, BoundFilter, BoundKey, BoundOrder, Item, Pick, Query, Side, Test, Trouble};
+use super::query::{BoundBy, BoundFilter, BoundKey, BoundOrder, Item, Pick, Query, RelatedRows, Side, Test, Trouble};
 use domain::plan::AggregateFn;
 use jiff::civil::Date;
 use std::cell::RefCell;
@@ -43,6 +43,7 @@ impl Binder<'_> {
             limit: self.draft.limit,
             offset: self.draft.offset.filter(|n| *n > 0),
             distinct: self.draft.distinct,
+            range: self.draft.range,
             both: self.draft.both,
             each: self.draft.each,
             ..Query::default()
@@ -74,6 +75,7 @@ impl Binder<'_> {
             query.filters.push(filter);
         }
         query.filters.sort_by_key(|f| f.side == Side::Share);
+        self.leave_out_implied(&mut query);
         self.relation(&mut query)?;
         self.leave_out_nobody(&mut query);
         self.count_links(&mut query);
@@ -81,6 +83,33 @@ impl Binder<'_> {
         query.notes = self.notes;
         query.rival = self.rival.into_inner();
         Ok(query)
+    }
+
+    /// "students in the History department": whoever is in History is in a department. Said once more, it would be the
+    /// department of whatever else has one.
+    fn leave_out_implied(&self, query: &mut Query) {
+        let catalog = self.catalog();
+        let points = |column: ColumnId, table: TableId| {
+            let info = catalog.column(column);
+            let key = |e: &Edge| matches!(e.on.as_slice(), [(name, _)] if *name == info.name);
+            catalog.edges.iter().any(|e| e.many == info.table && e.one == table && key(e))
+        };
+        let told = |f: &BoundFilter| match f.test {
+            Test::In { negated, .. } => f.column.map(|column| (column, negated)),
+            _ => None,
+        };
+        let told: Vec<(ColumnId, bool)> = query.filters.iter().filter_map(told).collect();
+        // "patients who are not on X as medication" need not be on any.
+        let of = |column: ColumnId, negated: bool, table: TableId| {
+            points(column, table) || negated && catalog.column(column).table == table
+        };
+        let implied = |filter: &BoundFilter| match &filter.test {
+            Test::Related(RelatedRows { table, negated: false, count: None, inner }) => {
+                inner.is_empty() && told.iter().any(|(column, negated)| of(*column, *negated, *table))
+            }
+            _ => false,
+        };
+        query.filters.retain(|filter| !implied(filter));
     }
 
     fn ranked_by_what(&self, query: &Query) -> Trouble {
@@ -95,7 +124,7 @@ impl Binder<'_> {
         let grouped = |o: &BoundOrder| match &o.by {
             BoundBy::Rows(_) | BoundBy::Aggregate(..) | BoundBy::Occurrences => true,
             BoundBy::Thing(thing) => thing.is_additive(self.catalog()),
-            BoundBy::Shown | BoundBy::Figure => false,
+            BoundBy::Shown | BoundBy::Figure | BoundBy::Change(_) => false,
         };
         let [Item::Column(column)] = query.items.as_slice() else { return };
         let info = self.catalog().column(*column);
@@ -228,6 +257,11 @@ impl Binder<'_> {
             By::Column(noun) => BoundBy::Thing(self.thing(noun, |_, _| true)?),
             By::Aggregate(function, noun) => BoundBy::Aggregate(*function, self.summed(*function, noun)?),
             By::Rows(table) => BoundBy::Rows(*table),
+            By::Change(percent) => {
+                let settled = |p: &Pick| if let Pick::InPercent(percent) = p { Some(*percent) } else { None };
+                let percent = percent.or_else(|| self.choices.iter().find_map(settled));
+                BoundBy::Change(percent.ok_or(Trouble::ChangeInWhat)?)
+            }
             By::Occurrences => self.occurrences(query)?,
             By::Measured(measures) => self.measured(measures, query)?,
             By::Time => {

@@ -114,17 +114,24 @@ impl Binder<'_> {
             None if self.in_play.is_empty() => 0.0,
             None => 1.0,
         };
-        weight + owner + subject + keyed + self.own_id(noun, thing) - distance
+        weight + owner + subject + keyed + self.own_id(noun, thing) + self.said_before(noun, thing) - distance
     }
 
-    /// "the name and id of albums": the id of what else is asked for.
+    /// "the name and id of albums", "type codes and type names": the key of what else is asked for.
     fn own_id(&self, noun: &Noun, thing: Thing) -> f32 {
         let catalog = self.catalog();
         let table = thing.table(catalog);
-        let best = |n: &Noun| n.things.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(t, _)| t.table(catalog));
-        let beside = |a: &Asked| matches!(a, Asked::Column(n) if n.text != noun.text && best(n) == Some(table));
-        let id = matches!(noun.text.as_str(), "id" | "ids") && thing.column() == catalog.table(table).key;
-        if id && self.draft.asked.iter().any(beside) { 0.3 } else { 0.0 }
+        let of_table = |n: &Noun| best(n).any(|t| t.table(catalog) == table);
+        let beside = |a: &Asked| matches!(a, Asked::Column(n) if n.text != noun.text && of_table(n));
+        let key = thing.column().is_some() && thing.column() == catalog.table(table).key;
+        if key && self.draft.asked.iter().any(beside) { 0.3 } else { 0.0 }
+    }
+
+    /// "card types and the number of cards in each type": what is grouped by is what was asked for.
+    fn said_before(&self, noun: &Noun, thing: Thing) -> f32 {
+        let keyed = self.draft.keys.iter().any(|k| matches!(k, Key::Column(n) if n == noun));
+        let asked = |a: &Asked| matches!(a, Asked::Column(n) if n.text != noun.text && best(n).any(|t| t == thing));
+        if keyed && self.draft.asked.iter().any(asked) { 0.3 } else { 0.0 }
     }
 
     /// Two columns that a key ties together hold the same values.
@@ -147,4 +154,10 @@ impl Binder<'_> {
                 || (e.many == b.table && e.one == a.table && pair(&b.name, &a.name))
         })
     }
+}
+
+/// What a noun most likely stands for, by its words alone.
+fn best(noun: &Noun) -> impl Iterator<Item = Thing> {
+    let most = noun.things.iter().map(|(_, w)| *w).fold(0.0_f32, f32::max);
+    noun.things.iter().filter(move |(_, w)| *w >= most).map(|(t, _)| *t)
 }

@@ -4,16 +4,19 @@ use super::Binder;
 use crate::offline::catalog::Catalog;
 use crate::offline::draft::{Relation, Thing};
 use crate::offline::first::told_apart;
-use crate::offline::query::{BoundFilter, BoundRelation, Query, Side, Test, Trouble};
+use crate::offline::query::{BoundBy, BoundFilter, BoundRelation, Query, Side, Steps, Test, Trouble};
 use crate::offline::time::When;
 
 impl Binder<'_> {
     pub(super) fn relation(&mut self, query: &mut Query) -> Result<(), Trouble> {
+        // A ranking by a change says how it is measured.
+        let ranked = query.orders.iter().find_map(|o| if let BoundBy::Change(p) = o.by { Some(p) } else { None });
         query.relation = match &self.draft.relation {
             None => return Ok(()),
             Some(Relation::Steps(steps)) => {
                 query.keys = told_apart(self.catalog(), &query.keys);
-                Some(BoundRelation::Steps(*steps))
+                let ranked = ranked.map(|percent| if percent { Steps::Percent } else { Steps::Difference });
+                Some(BoundRelation::Steps(ranked.unwrap_or(*steps)))
             }
             Some(Relation::Share) => Some(BoundRelation::Share),
             Some(Relation::Per(noun)) => {
@@ -29,7 +32,7 @@ impl Binder<'_> {
                 let table = self.catalog().column(column).table;
                 let test = Test::Either(either);
                 query.filters.push(BoundFilter { table, test, column: None, side: Side::Common });
-                Some(BoundRelation::Change { column, from, to, percent: *percent })
+                Some(BoundRelation::Change { column, from, to, percent: ranked.unwrap_or(*percent) })
             }
         };
         Ok(())

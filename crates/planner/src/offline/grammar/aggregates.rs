@@ -50,6 +50,10 @@ impl Parser<'_> {
         if let Some((table, next)) = self.kinds_of(at) {
             return Some((Asked::CountRows(table), next));
         }
+        // "how many kinds of brands": different ones.
+        if let Some((noun, next)) = self.labelled(at).and_then(|of| self.noun_at(of)) {
+            return Some((Asked::CountDistinct(noun), next));
+        }
         let (noun, next) = self.noun_at(at)?;
         if let Some(table) = noun.table() {
             return Some((Asked::CountRows(table), next));

@@ -11,12 +11,14 @@ use crate::offline::values::Owned;
 const PLACES: &[&str] = &["location", "address", "place", "venue", "city", "office", "country", "region"];
 
 impl Parser<'_> {
-    /// "which month", "on which day": the period itself is asked for.
+    /// "which month", "on which day", "top 3 months": the period itself is asked for.
     pub(super) fn period_asked(&mut self) -> bool {
         let Some(span) = self.span(self.at) else { return false };
         let Some(unit) = span.unit().filter(|_| span.columns().all(|(_, w)| w < 1.0)) else { return false };
         let before = (0..self.at).rev().filter_map(|at| self.span(at)).find(|s| !s.is_stop());
-        if !self.draft.asked.is_empty() || before.and_then(Span::cue) != Some(Cue::Which) {
+        // "top 3 months by revenue".
+        let opened = before.and_then(Span::cue) == Some(Cue::Which) || self.ranked.is_some();
+        if !self.draft.asked.is_empty() || !opened {
             return false;
         }
         self.draft.asked.push(Asked::Period(unit));
@@ -44,6 +46,14 @@ impl Parser<'_> {
         self.draft.asked.push(Asked::Column(Noun { text: "where".to_owned(), things, ..Noun::default() }));
         self.ranked_by(By::Column(measure), direction, end + 1, false);
         true
+    }
+
+    /// "cities where students live", "which cities do students live in": the rows only tell which there are.
+    pub(super) fn is_told_by_rows(&self) -> bool {
+        let article = |s: &Span| ["the", "all", "any", "a", "an", "some"].contains(&s.text.as_str());
+        let before = (0..self.at).rev().filter_map(|at| self.span(at)).find(|s| !article(s));
+        let tells = ["where", "do", "does", "did", "with", "that", "which", "have", "has"];
+        before.is_some_and(|s| tells.contains(&s.text.to_lowercase().as_str()))
     }
 
     /// Whether somebody is asked for.
@@ -189,7 +199,7 @@ impl Parser<'_> {
         tables.all(|t| t == first).then_some(first)
     }
 
-    fn ask_for(&mut self, table: TableId) {
+    pub(super) fn ask_for(&mut self, table: TableId) {
         self.draft.asked.push(Asked::Entity { table, brief: true });
         self.draft.subject = Some(table);
         self.enter(Zone::Body);

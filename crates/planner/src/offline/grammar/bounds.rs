@@ -2,8 +2,9 @@
 
 use super::Parser;
 use crate::offline::cues::Cue;
-use crate::offline::draft::Bound;
+use crate::offline::draft::{Bound, Noun};
 use crate::offline::numbers::{Number, measured_in};
+use domain::plan::Operator;
 
 impl Parser<'_> {
     /// What the unit at a place measures, where the word names nothing of the schema.
@@ -25,6 +26,47 @@ impl Parser<'_> {
             Some((noun, next)) => (Bound::OwnGroup(function, noun), next),
             None => (bound, from),
         }
+    }
+
+    /// "above the average age of all students": over everything, said so.
+    pub(super) fn over_everything(&self, bound: &Bound, from: usize) -> usize {
+        let ties = [Cue::Of, Cue::In, Cue::From];
+        let tied = self.cue(from).is_some_and(|cue| ties.contains(&cue)) && matches!(bound, Bound::Aggregate(_));
+        let known = |table| Some(table) == self.draft.subject || Some(table) == self.near;
+        match self.table_at(self.skip(from, &ties)) {
+            Some((table, next)) if tied && known(table) && self.is_closed(next) => next,
+            _ => from,
+        }
+    }
+
+    /// Whether nothing follows that limits what was named just before.
+    fn is_closed(&self, at: usize) -> bool {
+        let goes_on = |cue| matches!(cue, Cue::And | Cue::Comma | Cue::OrderBy | Cue::Arranged | Cue::Sorted(_));
+        at >= self.spans.len() || self.cue(at).is_some_and(goes_on)
+    }
+
+    /// "a higher price than 500": the measure stands between the two words of the comparison.
+    pub(super) fn split_comparison(&self) -> Option<(Noun, Operator, Bound, usize)> {
+        let op = match self.span(self.at)?.text.to_lowercase().as_str() {
+            "higher" | "greater" | "larger" | "bigger" | "more" => Operator::Greater,
+            "lower" | "smaller" | "less" | "fewer" => Operator::Less,
+            _ => return None,
+        };
+        let (mut noun, than) = self.measure_at(self.at + 1)?;
+        if let (None, Some(near)) = (noun.owner, self.near)
+            && noun.belongs_to(near, self.catalog())
+        {
+            noun.owner = Some(near);
+        }
+        self.span(than).filter(|s| s.text.eq_ignore_ascii_case("than"))?;
+        let at = self.skip(than + 1, &[]);
+        if let Some(number) = self.number(at) {
+            return Some((noun, op, Bound::Number(number), at + 1));
+        }
+        let Some(Cue::Aggregate(function)) = self.cue(at) else { return None };
+        let bound = Bound::Aggregate(function);
+        let next = self.over_everything(&bound, self.said_again(&noun, &bound, at + 1));
+        self.is_closed(next).then_some((noun, op, bound, next))
     }
 
     /// "$5,000", "50k", "worth 200".

@@ -86,6 +86,7 @@ impl Parser<'_> {
                 self.draft.subject = Some(table);
             }
             let (bound, next) = self.of_own_group(bound, next);
+            let next = self.over_everything(&bound, next);
             // "above the average of …": an average over some rows only, which no rule reads.
             if matches!(bound, Bound::Aggregate(_)) && matches!(self.cue(next), Some(Cue::Of | Cue::In | Cue::From)) {
                 return false;
@@ -156,6 +157,10 @@ impl Parser<'_> {
             self.compare(left, op, bound, end);
             return true;
         }
+        if let Some((noun, op, bound, next)) = self.split_comparison() {
+            self.compare(Left::Column(noun), op, bound, next);
+            return true;
+        }
         let Some((op, bound, next)) = self.bound_at(self.at) else { return self.so_many() };
         if let Some(left) = self.compared_before(next) {
             self.compare(left, op, bound, next);
@@ -167,7 +172,7 @@ impl Parser<'_> {
                 self.compare(Left::Money, op, bound, next);
                 true
             }
-            _ => match self.measure_at(next) {
+            _ => match self.measure_at(next).map(|(noun, end)| (noun, self.over_everything(&bound, end))) {
                 // "below the average salary of …": an average over some rows only.
                 Some((_, end)) if matches!(self.cue(end), Some(Cue::Of | Cue::In | Cue::From)) => false,
                 Some((noun, end)) => {
@@ -360,7 +365,7 @@ impl Parser<'_> {
     }
 
     /// "price above the average price": where the measure is said again, it ends there.
-    fn said_again(&self, noun: &Noun, bound: &Bound, next: usize) -> usize {
+    pub(super) fn said_again(&self, noun: &Noun, bound: &Bound, next: usize) -> usize {
         match (bound, self.measure_at(next)) {
             (Bound::Aggregate(_), Some((again, end))) if again.things.iter().any(|t| noun.things.contains(t)) => end,
             _ => next,

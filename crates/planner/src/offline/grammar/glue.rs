@@ -16,6 +16,14 @@ impl Parser<'_> {
         linking && separates(at + 1) && before.is_some_and(separates)
     }
 
+    /// "used by the most orders", "enrolled in by both": the "by" of a passive groups nothing.
+    fn is_done_by_the_most(&self) -> bool {
+        let before = (0..self.at).rev().find_map(|at| self.span(at).filter(|_| self.cue(at) != Some(Cue::In)));
+        let done = before.is_some_and(|s| s.text.ends_with("ed") || is_linking(&s.text.to_lowercase()));
+        let next = self.skip(self.at + 1, &[]);
+        done && (self.is_superlative(next) || self.cue(next) == Some(Cue::Both))
+    }
+
     /// Words that only hold the others together.
     pub(super) fn glue(&mut self) -> bool {
         let Some(span) = self.span(self.at) else { return false };
@@ -26,7 +34,9 @@ impl Parser<'_> {
                 self.which = true;
                 // "…, and what are the companies?" asks for one more thing.
                 let before = (0..self.at).rev().filter_map(|at| self.cue(at)).find(|cue| *cue != Cue::In);
-                let further = before == Some(Cue::And);
+                // "… and who have a vote" says more of them; "… and who is it?" asks.
+                let clause = span.text.eq_ignore_ascii_case("who") && self.cue(self.at + 1) != Some(Cue::Is);
+                let further = before == Some(Cue::And) && !clause;
                 self.enter(if self.draft.asked.is_empty() || further { Zone::Head } else { Zone::Body });
             }
             Some(Cue::Show) if self.draft.asked.is_empty() => self.enter(Zone::Head),
@@ -37,7 +47,7 @@ impl Parser<'_> {
                 self.draft.asked.clear();
                 self.enter(Zone::Head);
             }
-            Some(Cue::By) if self.value_follows(self.at + 1) => {}
+            Some(Cue::By) if self.value_follows(self.at + 1) || self.is_done_by_the_most() => {}
             Some(Cue::Or) if !self.draft.filters.is_empty() && !self.either => self.either = true,
             Some(Cue::Clause) if !self.draft.asked.is_empty() => self.enter(Zone::Body),
             Some(Cue::Distinct) => self.draft.distinct = true,

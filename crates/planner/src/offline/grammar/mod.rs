@@ -9,10 +9,13 @@ mod bounds;
 mod comparisons;
 mod glue;
 mod groups;
+mod growth;
+mod labels;
 mod negation;
 mod nouns;
 mod orders;
 mod shares;
+mod superiors;
 mod superlatives;
 mod values;
 mod verbs;
@@ -69,7 +72,8 @@ pub(crate) fn read(index: &Index, spans: &[Span]) -> Draft {
 
 impl<'a> Parser<'a> {
     /// In this order: longer and stricter forms first.
-    const RULES: [fn(&mut Self) -> bool; 23] = [
+    const RULES: [fn(&mut Self) -> bool; 25] = [
+        Self::growth_ranked,
         Self::strongest_place,
         Self::ranking,
         Self::related_figure,
@@ -90,6 +94,7 @@ impl<'a> Parser<'a> {
         Self::period,
         Self::values,
         Self::called,
+        Self::superior,
         Self::noun,
         Self::glue,
         Self::verb,

@@ -32,7 +32,7 @@ impl Parser<'_> {
             {
                 owned.things = vec![(Thing::Column(*display), 0.95)];
             }
-            if !owned.things.is_empty() && next.cue().is_none() {
+            if !owned.things.is_empty() && next.cue().is_none() && self.deed_at(at + 1).is_none() {
                 owned.owner = Some(owner);
                 owned.text = format!("{} {}", noun.text, owned.text);
                 return Some((owned, at + 2));
@@ -40,59 +40,6 @@ impl Parser<'_> {
         }
         let next = if self.is_label(&noun, at + 1) { at + 2 } else { at + 1 };
         Some((noun, next))
-    }
-
-    /// "decor type", "company names": a word that only says what sort of thing the column holds.
-    fn is_label(&self, noun: &Noun, at: usize) -> bool {
-        self.is_classifier(at) && self.is_category(noun)
-    }
-
-    fn is_classifier(&self, at: usize) -> bool {
-        let words = ["name", "names", "type", "types", "kind", "kinds", "value", "values", "status", "statuses"];
-        self.span(at).is_some_and(|s| words.contains(&s.text.to_lowercase().as_str()))
-    }
-
-    /// A column of text that the words name nearly in full.
-    pub(super) fn is_category(&self, noun: &Noun) -> bool {
-        let catalog = self.catalog();
-        let text = |t: Thing| t.column().is_some_and(|c| catalog.column(c).kind == ColumnKind::Text);
-        noun.is_column() && noun.things.iter().any(|(t, w)| *w >= 0.8 && text(*t))
-    }
-
-    /// "kinds of enzymes" where enzymes have no kind: the enzymes themselves.
-    pub(super) fn kinds_of(&self, at: usize) -> Option<(TableId, usize)> {
-        if !self.is_classifier(at) || self.cue(at + 1) != Some(Cue::Of) {
-            return None;
-        }
-        let (table, next) = self.table_at(at + 2)?;
-        let own = self.span(at).map(|s| self::noun(self.catalog(), s)).unwrap_or_default();
-        (!own.belongs_to(table, self.catalog())).then_some((table, next))
-    }
-
-    /// The place of the label that a noun stands behind.
-    pub(super) fn label_before(&self, at: usize) -> Option<usize> {
-        let of = (0..at).rev().find(|i| self.span(*i).is_some_and(|s| !s.is_stop()))?;
-        let label = of.checked_sub(1)?;
-        (self.cue(of) == Some(Cue::Of) && self.is_classifier(label) && self.labelled(label) == Some(at))
-            .then_some(label)
-    }
-
-    /// "the name of the studio", "types of status" where the studio and the status are columns.
-    pub(super) fn labelled(&self, at: usize) -> Option<usize> {
-        if !self.is_classifier(at) || self.cue(at + 1) != Some(Cue::Of) {
-            return None;
-        }
-        let of = self.skip(at + 2, &[Cue::Distinct]);
-        let (noun, _) = self.noun_at(of)?;
-        let catalog = self.catalog();
-        let own = self.span(at).map(|s| self::noun(catalog, s)).unwrap_or_default();
-        // "the type of the document" is no label where documents have a type.
-        let label = self.span(at).map(|s| catalog::singular(&s.text.to_lowercase())).unwrap_or_default();
-        let spelt = |t: Thing| t.column().is_some_and(|c| label != "name" && catalog.column(c).words.contains(&label));
-        let beside = |(t, w): &(Thing, f32)| {
-            (*w >= 0.9 || spelt(*t)) && noun.things.iter().any(|(o, _)| o.table(catalog) == t.table(catalog))
-        };
-        (self.is_category(&noun) && !own.things.iter().any(beside)).then_some(of)
     }
 
     /// The table that is named at a place, behind filler.
@@ -163,8 +110,8 @@ impl Parser<'_> {
         partly && other
     }
 
-    fn is_further(&self, preceded: Option<Cue>) -> bool {
-        let joined = matches!(preceded, Some(Cue::And | Cue::Comma)) || self.joins_request(self.at);
+    fn is_further(&self, before: Option<Cue>) -> bool {
+        let joined = matches!(before, Some(Cue::And | Cue::Comma)) || self.joins_request(self.at);
         joined && self.zone == Zone::Head && !self.draft.asked.is_empty()
     }
 
@@ -188,10 +135,13 @@ impl Parser<'_> {
             self.draft.subject = Some(table);
         } else if self.draft.subject.is_none() && owns {
             self.draft.subject = Some(table);
+            self.draft.range = self.is_told_by_rows();
             self.own_asked(table);
-        } else if self.draft.subject != Some(table) {
+        } else {
             self.own_asked(table);
-            self.push_filter(Filter::Related { table, negated: false, count: None, inner: Vec::new() });
+            if self.draft.subject != Some(table) {
+                self.push_filter(Filter::Related { table, negated: false, count: None, inner: Vec::new() });
+            }
         }
         // "sales by region" means the measure that goes by that name; "show sales" means rows.
         if let [Asked::Entity { .. }] = self.draft.asked.as_slice()
@@ -366,7 +316,7 @@ impl Parser<'_> {
     }
 }
 
-fn noun(catalog: &Catalog, span: &Span) -> Noun {
+pub(super) fn noun(catalog: &Catalog, span: &Span) -> Noun {
     let things = span.meanings.iter().filter_map(|m| match m {
         Meaning::Column(column, weight) => Some((Thing::Column(*column), *weight)),
         Meaning::Product(quantity, price, weight) => Some((Thing::Product(*quantity, *price), *weight)),

@@ -15,6 +15,11 @@ impl Parser<'_> {
                 self.at = self.skip(self.at + 1, &[]);
                 self.order_by()
             }
+            // "Order the countries by …", which are asked for already.
+            Some(Cue::Arranged) if !self.draft.asked.is_empty() && self.named_before_by().is_some() => {
+                self.at = self.named_before_by().unwrap_or(self.at);
+                self.order_by()
+            }
             Some(Cue::Arranged) if self.order_follows(self.at + 1) => {
                 self.at += 1;
                 true
@@ -22,12 +27,22 @@ impl Parser<'_> {
             Some(Cue::From) => self.end_to_end(),
             Some(Cue::Alphabetical) => {
                 let of = self.of_key(self.at + 1);
+                // How many there are has no alphabet.
+                if matches!(of, Some((By::Rows(_), _))) {
+                    return false;
+                }
                 let (by, next) = of.unwrap_or((By::Shown, self.at + 1));
                 self.sort(by, Direction::Asc, next);
                 true
             }
             _ => false,
         }
+    }
+
+    /// The place of a "by" right behind a noun.
+    fn named_before_by(&self) -> Option<usize> {
+        let (_, next) = self.noun_at(self.skip(self.at + 1, &[]))?;
+        (self.cue(next) == Some(Cue::By)).then_some(next)
     }
 
     /// "from cheapest to most expensive".
@@ -120,7 +135,10 @@ impl Parser<'_> {
 
     fn sort(&mut self, by: By, direction: Direction, next: usize) {
         self.draft.orders.push(Order { by, direction, shown: false });
-        self.enter(Zone::Body);
+        // "list in alphabetical order the names of …": what is asked for is still to come.
+        if !self.draft.asked.is_empty() {
+            self.enter(Zone::Body);
+        }
         self.at = next;
     }
 }

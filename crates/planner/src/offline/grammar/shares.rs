@@ -1,6 +1,7 @@
 //! Figures in relation to others: "what percentage of orders was cancelled", "by how many percent
 //! did revenue grow from Q1 to Q2", "kWh per square metre", "compare chat and phone".
 
+use super::growth::Growth;
 use super::{Parser, Zone};
 use crate::offline::cues::Cue;
 use crate::offline::draft::{Asked, Filter, Key, Noun, Relation, Steps, Thing};
@@ -19,6 +20,7 @@ pub(super) struct Marks {
     /// "by how much": a difference rather than a rate.
     amount: bool,
     compared: bool,
+    pub(super) ranked: Option<Growth>,
 }
 
 impl Parser<'_> {
@@ -116,7 +118,9 @@ impl Parser<'_> {
     /// Every mark must have come to something, or its word was not understood.
     pub(super) fn finish_relations(&mut self) {
         let marks = std::mem::take(&mut self.relations);
-        if let Some(text) = marks.share {
+        if let Some(growth) = marks.ranked {
+            self.finish_growth(growth, marks.percent.is_some(), marks.amount);
+        } else if let Some(text) = marks.share {
             self.finish_share(text, marks.part);
         } else if let Some(text) = marks.change.or(marks.percent.clone()) {
             match (marks.percent.is_some(), marks.amount) {

@@ -112,7 +112,7 @@ impl Parser<'_> {
         true
     }
 
-    fn is_superlative(&self, at: usize) -> bool {
+    pub(super) fn is_superlative(&self, at: usize) -> bool {
         matches!(self.cue(at), Some(Cue::Extreme(..) | Cue::ExtremeInTime(_)))
             || self.span(at).is_some_and(|s| s.meanings.iter().any(|m| matches!(m, Meaning::Superlative(..))))
     }
@@ -271,7 +271,18 @@ impl Parser<'_> {
             }
             return true;
         }
-        self.order(By::Time, direction, self.at + 1);
+        // "the most recent shipment" of an order: by the moment of the shipment.
+        let of = self.table_at(self.at + 1).map(|(table, _)| table);
+        let moments = of.filter(|table| self.draft.subject.is_some_and(|subject| subject != *table));
+        let moments = moments.map(|table| (table, self.catalog().time_columns(table)));
+        let by = match moments.filter(|(_, columns)| !columns.is_empty()) {
+            Some((table, columns)) => {
+                let things = columns.into_iter().map(|c| (Thing::Column(c), 1.0)).collect();
+                By::Column(Noun { text: "date".to_owned(), things, owner: Some(table), ..Noun::default() })
+            }
+            None => By::Time,
+        };
+        self.order(by, direction, self.at + 1);
         true
     }
 

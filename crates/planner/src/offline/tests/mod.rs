@@ -83,6 +83,14 @@ fn company() -> Index {
     Index::new(&schema, &known)
 }
 
+/// People with somebody above them, by a key that says what they do.
+fn staff() -> Index {
+    let tables = vec![table("staff", &["id:key", "name:text", "reports_to:>staff", "city:text"])];
+    let schema =
+        SourceSchema { source: "staff".to_owned(), dialect: Dialect::Sqlite, tables, data_version: "1".to_owned() };
+    Index::new(&schema, &[values("staff.name", &["Dora Lind", "Emil Voss"], true)])
+}
+
 impl Index {
     fn table(&self, name: &str) -> TableId {
         self.catalog.table_named(name).unwrap()

@@ -78,3 +78,41 @@ fn changes_stand_beside_their_figure() {
     let per_tier = plan("growth of amount month over month per tier");
     assert!(per_tier.changes.iter().all(|c| c.per == ["tier"]), "{:?}", per_tier.changes);
 }
+
+/// The names that conditions on one level compare with.
+fn named(plan: &QueryPlan) -> String {
+    serde_json::to_string(&plan.filter).unwrap()
+}
+
+#[test]
+fn whoever_is_above_is_not_the_one_asked_for() {
+    for question in ["employees whose manager is Dora Lind", "how many employees are managed by Dora Lind?"] {
+        let plan = plan(question);
+        assert_eq!(plan.from.resource, "employees", "{question}");
+        assert!(named(&plan).contains(r#""manager.name""#), "{question}: {}", named(&plan));
+    }
+    let staff = super::staff();
+    let planned = |question: &str| match staff.planned(question) {
+        Planned::Plan { plan, .. } => *plan,
+        other => panic!("{question}: {other:?}"),
+    };
+    for question in ["who reports to Dora Lind?", "how many staff report to Dora Lind?", "staff reporting to Dora Lind"]
+    {
+        let plan = planned(question);
+        assert_eq!((plan.from.resource.as_str(), plan.from.name()), ("staff", "staff"), "{question}");
+        assert!(named(&plan).contains(r#""reports_to.name""#), "{question}: {}", named(&plan));
+    }
+    let above = planned("who does Emil Voss report to?");
+    assert_eq!(above.from.name(), "reports_to");
+    assert_eq!(sets(&above), [(Operator::In, "staff".to_owned())]);
+}
+
+#[test]
+fn changes_can_be_ranked() {
+    let month = plan("which month had the largest increase in amount?");
+    assert_eq!(month.changes.len(), 1);
+    assert_eq!((month.order_by[0].expr.clone(), month.limit), (Expr::field("total_amount_change"), Some(1)));
+    let tier = plan("which tier had the largest increase in amount from 2023 to 2024?");
+    assert_eq!((tier.order_by[0].expr.clone(), tier.limit), (Expr::field("total_amount_change"), Some(1)));
+    assert!(matches!(company().planned("which tier grew most in amount from 2023 to 2024?"), Planned::Clarify(_)));
+}

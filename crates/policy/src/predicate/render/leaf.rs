@@ -90,7 +90,7 @@ impl Writer {
     pub(super) fn cast(&self, of: &Node, to: Type, safe: bool) -> Written {
         let text = self.write(of)?;
         if self.target == Target::Sqlite {
-            return self.sqlite_cast(&text, to, safe);
+            return self.sqlite_cast((&text, of.kind()), to, safe);
         }
         if self.target == Target::Postgres {
             return self.postgres_cast(&text, to, safe);
@@ -104,12 +104,14 @@ impl Writer {
     }
 
     /// SQLite makes of what it cannot cast a 0: nothing that could be safe.
-    fn sqlite_cast(&self, text: &str, to: Type, safe: bool) -> Written {
+    fn sqlite_cast(&self, (text, of): (&str, Option<Kind>), to: Type, safe: bool) -> Written {
         let name = match to {
             Type::Date => return Ok(format!("date({text})")),
             Type::Datetime | Type::Timestamp => return Ok(instant(text)),
             Type::Text => "TEXT",
-            Type::Int | Type::Int32 if !safe => "INTEGER",
+            // It would cut off what the others round. Whole numbers are left alone: as a fraction a large one is another.
+            Type::Int | Type::Int32 if !safe && of == Some(Kind::Integer) => "INTEGER",
+            Type::Int | Type::Int32 if !safe => return Ok(format!("CAST(round({text}) AS INTEGER)")),
             Type::Float if !safe => "REAL",
             Type::Numeric(None) if !safe => "NUMERIC",
             _ => return Err(no_translation("CAST to this type", self.target.name())),

@@ -1,0 +1,100 @@
+//! What a caller is told of an engine's error.
+
+use crate::worker::message::without_values;
+use arrow_flight::error::FlightError;
+use domain::{Fault, Kind};
+use tonic::{Code, Status};
+
+/// An error of the protocol or of the engine behind it.
+///
+/// Engines say in words what went wrong, and in few codes: what is known of their words decides.
+pub fn from_flight(source: &str, error: FlightError) -> Fault {
+    match error {
+        FlightError::Tonic(status) => from_status(source, &status),
+        other => {
+            tracing::warn!(source, error = %other, "an answer of the engine cannot be read");
+            Fault::internal("flight.message")
+        }
+    }
+}
+
+pub fn from_status(source: &str, status: &Status) -> Fault {
+    tracing::info!(source, code = ?status.code(), message = status.message(), "the engine refused or failed");
+    let said = without_values(status.message());
+    let says = |words: &[&str]| {
+        let lower = status.message().to_ascii_lowercase();
+        words.iter().any(|word| lower.contains(word))
+    };
+    match status.code() {
+        Code::Unauthenticated | Code::PermissionDenied => Fault::new(
+            Kind::Unavailable,
+            "source.credentials",
+            format!("source `{source}` does not accept the credentials of this server"),
+        )
+        .hint("look at the source's token in the configuration"),
+        Code::DeadlineExceeded => {
+            Fault::new(Kind::Timeout, "engine.timeout", "the engine ended the statement: it ran too long")
+        }
+        Code::ResourceExhausted => crate::fault::out_of_memory(),
+        Code::Cancelled | Code::Unavailable | Code::Aborted => unreachable(source),
+        // The connection broke in the middle: whoever speaks HTTP/2 below says so in its own words.
+        Code::Unknown | Code::Internal if says(&["h2 protocol", "transport", "connection", "broken pipe"]) => {
+            unreachable(source)
+        }
+        // Constants are worked out while the statement is planned, and fail there.
+        _ if says(&["cast error", "divide by zero", "overflow", "arrow error", "error in arrow"]) => {
+            Fault::new(Kind::Execution, "engine.data", said)
+        }
+        _ if says(&["table_or_view_not_found", "table not found", "does not exist"]) => Fault::new(
+            Kind::Unavailable,
+            "source.table_gone",
+            format!("a table of source `{source}` is no longer there"),
+        )
+        .hint("the catalog is older than the source: reload it, and ask again"),
+        _ if says(&["unresolved_column", "no field named", "cannot resolve", "column not found"]) => Fault::new(
+            Kind::Unavailable,
+            "source.schema_changed",
+            format!("a column of source `{source}` is no longer what the catalog says"),
+        )
+        .hint("the catalog is older than the source: reload it, and ask again"),
+        Code::InvalidArgument | Code::Unimplemented => Fault::new(Kind::Invalid, "engine.statement", said),
+        _ if says(&["analysis error", "plan error", "parse error", "not implemented", "unsupported"]) => {
+            Fault::new(Kind::Invalid, "engine.statement", said)
+        }
+        _ => Fault::new(Kind::Execution, "engine.data", said),
+    }
+}
+
+pub fn unreachable(source: &str) -> Fault {
+    Fault::new(Kind::Unavailable, "source.unreachable", format!("source `{source}` cannot be reached"))
+        .hint("look whether its engine runs, and at the source's address in the configuration")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As Sail, the transport, and proxies before an engine say it.
+    #[rustfmt::skip]
+    const SAID: [(Code, &str, &str); 10] = [
+        (Code::Unauthenticated, "token expired", "source.credentials"),
+        (Code::PermissionDenied, "no", "source.credentials"),
+        (Code::Unavailable, "tcp connect error", "source.unreachable"),
+        (Code::Unknown, "h2 protocol error: error reading a body from connection", "source.unreachable"),
+        (Code::DeadlineExceeded, "", "engine.timeout"),
+        (Code::Internal, "plan error: analysis error: Table not found: [TABLE_OR_VIEW_NOT_FOUND] Table or view not found: t", "source.table_gone"),
+        (Code::Internal, "plan error: analysis error: attribute ObjectName([Identifier(\"x\")]) is missing from the schema: cannot resolve attribute", "source.schema_changed"),
+        (Code::Internal, "plan error: error in Arrow: Divide by zero error", "engine.data"),
+        (Code::Internal, "Arrow error: Cast error: Cannot cast string 'secret' to value of Int32 type", "engine.data"),
+        (Code::Internal, "plan error: analysis error: unknown function: f", "engine.statement"),
+    ];
+
+    #[test]
+    fn each_error_is_told_apart() {
+        for (code, message, expected) in SAID {
+            let fault = from_status("lake", &Status::new(code, message));
+            assert_eq!(fault.code, expected, "{message}");
+            assert!(!fault.message.contains("secret"), "{}", fault.message);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Sail, a distributed engine, over tables in Parquet that it reads itself.
+
+use super::files::Files;
+use super::{Had, Source, Trouble, data};
+use std::path::{Path, PathBuf};
+use testkit::Mode;
+
+pub struct Sail {
+    engine: testkit::Sail,
+    mode: Mode,
+    dir: PathBuf,
+    trouble: Option<Trouble>,
+}
+
+impl Sail {
+    pub fn new(mode: Mode, dir: &Path) -> Self {
+        // The very files that the others are compared with.
+        let dir = dir.join("lake");
+        std::fs::create_dir(&dir).unwrap();
+        drop(Files::new(&dir));
+        let sail = Self { engine: testkit::Sail::start(mode), mode, dir, trouble: None };
+        sail.make_tables();
+        sail
+    }
+
+    fn make_tables(&self) {
+        let tables = data::tables();
+        for table in tables.iter().map(|table| table.name).chain(["kinds", "nobody"]) {
+            self.make(table, &format!("{table}.parquet"));
+        }
+    }
+
+    fn make(&self, table: &str, file: &str) {
+        let file = self.dir.join(file);
+        self.engine.sql(&format!("CREATE TABLE {table} USING parquet LOCATION '{}'", file.display()));
+    }
+}
+
+impl Source for Sail {
+    fn kind(&self) -> &'static str {
+        match self.mode {
+            Mode::Local => "sail",
+            Mode::Cluster => "sail, a driver and workers",
+        }
+    }
+
+    fn section(&self) -> String {
+        format!("kind = 'flight'\nurl = '{}'", self.engine.url())
+    }
+
+    /// It has no such types: they arrive as bytes.
+    fn has(&self, kind: &data::Kind) -> bool {
+        !matches!(kind.duckdb.0, "UUID" | "INTERVAL")
+    }
+
+    fn trouble(&mut self, trouble: Trouble) -> Had {
+        self.trouble = Some(trouble);
+        match trouble {
+            Trouble::Lost => self.engine.kill(),
+            // It asks nobody who they are.
+            Trouble::Credentials => return Had::CannotBe,
+            Trouble::TableGone => drop(self.engine.sql("DROP TABLE doomed")),
+            Trouble::ColumnGone => {
+                let duck = duckdb::Connection::open_in_memory().unwrap();
+                let file = self.dir.join("less.parquet");
+                duck.execute_batch(&format!("COPY (SELECT 1 AS id) TO '{}'", file.display())).unwrap();
+                self.engine.sql("DROP TABLE doomed");
+                self.make("doomed", "less.parquet");
+            }
+        }
+        Had::Yes
+    }
+
+    fn mend(&mut self) {
+        match self.trouble.take() {
+            Some(Trouble::TableGone) => self.make("doomed", "doomed.parquet"),
+            Some(Trouble::ColumnGone | Trouble::Credentials) => {}
+            // It is down, or still at work on what nobody waits for.
+            Some(Trouble::Lost) | None => {
+                self.engine.kill();
+                self.engine.restart();
+                self.make_tables();
+            }
+        }
+    }
+
+    /// It stops where nobody takes its rows; what gives none before its end, it works on to the end.
+    fn stops(&self) -> bool {
+        false
+    }
+}
