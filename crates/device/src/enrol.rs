@@ -10,6 +10,7 @@ use std::io::Write;
 
 /// The code is good once. Grants of an earlier enrolment stay, unless new ones are given: they are the owner's.
 pub fn enrol(arguments: &Arguments, url: &str, code: &str, cells: &Cells) -> Result<(), Fault> {
+    private(url)?;
     let state = &arguments.state;
     let known = Config::load(state).ok();
     let mut grants =
@@ -38,4 +39,39 @@ pub fn enrol(arguments: &Arguments, url: &str, code: &str, cells: &Cells) -> Res
     config.save(state)?;
     let _ = writeln!(std::io::stdout(), "enrolled as {}", config.device_id);
     Ok(())
+}
+
+/// The code, the token and the keys that this device will trust cross here: nobody may read or change them on the way.
+fn private(url: &str) -> Result<(), Fault> {
+    let local = url.strip_prefix("http://").is_some_and(|rest| {
+        let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let name = host.rsplit_once(':').map_or(host, |(name, _)| name).trim_matches(['[', ']']);
+        name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    });
+    match local || url.starts_with("https://") {
+        true => Ok(()),
+        false => Err(Fault::new(domain::Kind::Invalid, "device.url", format!("`{url}` is not private"))
+            .hint("use https://, or http:// on this machine alone")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::private;
+
+    #[test]
+    fn keys_cross_no_open_network() {
+        for url in ["https://house.example", "http://127.0.0.1:8080", "http://localhost/x", "http://[::1]:80"] {
+            assert!(private(url).is_ok(), "{url}");
+        }
+        for url in [
+            "http://house.example",
+            "http://10.0.0.1",
+            "http://localhost.example",
+            "http://127.0.0.1.example:1",
+            "ftp://x",
+        ] {
+            assert!(private(url).is_err(), "{url}");
+        }
+    }
 }

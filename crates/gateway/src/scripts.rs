@@ -125,7 +125,8 @@ impl House {
             let ready = self.ledger.approved_script(&kept.device_id, &kept.digest).await.map_err(Fault::from)?;
             let Some(approver) = ready.and_then(|ready| ready.approved_by.last().cloned()) else { continue };
             if let Err(fault) = self.start_script(Caller::new(approver, "approver"), kept).await {
-                tracing::warn!(%fault, proposal = kept.proposal_id, "an approved script can't be sent");
+                // Its message may quote the script.
+                tracing::warn!(code = fault.code, proposal = kept.proposal_id, "an approved script can't be sent");
             }
         }
         Ok(())

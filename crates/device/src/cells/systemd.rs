@@ -54,7 +54,8 @@ pub fn start(task: &Task<'_>, user: Option<&str>) -> Result<Client, Fault> {
     command.args(["--quiet", "--wait", "--pipe", "--collect", "--unit", &name, "--uid", user.unwrap_or("nobody")]);
     let own = properties(task.approved.manifest(), task.hidden);
     command.args(PROPERTIES.iter().map(|p| (*p).to_owned()).chain(own).map(|p| format!("--property={p}")));
-    command.args(client::words(task.approved, task.text));
+    // The manager would put its own variables into the words of the script.
+    command.args(client::words(task.approved, task.text).into_iter().map(|word| word.replace('$', "$$")));
     let mut end = Command::new("systemctl");
     end.args(["kill", "--signal=KILL", &name]);
     Client::start(command, end)

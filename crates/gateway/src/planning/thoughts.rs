@@ -2,6 +2,7 @@
 
 use super::Mind;
 use crate::aside::aside;
+use crate::doors::ops::masks::{Values, hidden};
 use crate::house::House;
 use domain::{Fault, Kind, ModelUse};
 use ops::model::Prompt;
@@ -46,7 +47,9 @@ impl House {
         .await?;
         let (start, mut spent) = (Instant::now(), Spent::default());
         // The model answers in the words that it was given.
-        let read = |answer: &str| read(&masks.restore(answer));
+        let values: Values = masks.values().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        // What is wrong with it is told to the model and the log, which do not see the values.
+        let read = |answer: &str| read(&masks.restore(answer)).map_err(|wrong| hidden(&values, &wrong));
         let answer = agent.structured(&[system], question, schema, read, &mut spent).await;
         let answer = answer.and_then(|answer| {
             answer.map_err(|wrong| {

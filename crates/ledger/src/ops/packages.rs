@@ -182,7 +182,7 @@ fn claim(
     conn.execute("UPDATE devices SET seen_at = $2 WHERE id = $1", args![device, time::text(now)])?;
     expire(conn, caller, Some(device), now)?;
     let sql = "SELECT id, digest, signed_json, claims FROM packages WHERE device_id = $1 \
-               AND (state = 'queued' OR (state = 'claimed' AND lease_until <= $2)) ORDER BY created_at, id LIMIT 1";
+               AND (state = 'queued' OR (state = 'claimed' AND lease_until <= $2 AND expires_at > $2)) ORDER BY created_at, id LIMIT 1";
     let Some(row) = conn.first(sql, args![device, time::text(now)])? else { return Ok(None) };
     let id: String = row.get("id")?;
     let sql =

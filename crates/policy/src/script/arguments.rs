@@ -36,10 +36,28 @@ impl Checker<'_> {
         self.refusals.push(refuse(code, line, part, what, hint));
     }
 
+    /// A command of the shell itself: a function, or a program.
     pub fn call(&mut self, call: &Call<'_>) {
-        if self.functions.contains(call.name) {
-            return;
+        if call.name == "unset" {
+            self.unset(call);
         }
+        if !self.functions.contains(call.name) {
+            self.program(call);
+        }
+    }
+
+    /// `unset` takes functions too, and then a program answers to the name.
+    fn unset(&mut self, call: &Call<'_>) {
+        for word in call.words {
+            if !word.literal().is_some_and(|name| !self.functions.contains(&name)) {
+                let hint = "unset variables only, by names that no function has";
+                self.refuse("function_not_certain", call.line, &word.raw, "may be a function's name", hint);
+            }
+        }
+    }
+
+    /// A program by its name, which no function can stand for: what other programs start, too.
+    pub fn program(&mut self, call: &Call<'_>) {
         let settings = self.paths.settings;
         if settings.denied_binaries.iter().any(|denied| denied == call.name) {
             return self.refuse("command_denied", call.line, call.name, "is denied by setting", "do without it");
@@ -161,8 +179,8 @@ impl Checker<'_> {
     }
 
     fn options(&mut self, call: &Call<'_>, command: &Command) {
-        for word in call.words {
-            let text = word.prefix();
+        let texts: Vec<String> = call.words.iter().flat_map(|word| self.beginnings(word)).collect();
+        for text in &texts {
             if !text.starts_with(['-', '+']) || text.len() < 2 {
                 continue;
             }
@@ -180,8 +198,25 @@ impl Checker<'_> {
                 );
             }
         }
+        for word in call.words.iter().filter(|word| ["-", "--", "+"].contains(&word.prefix().as_str())) {
+            if word.literal().is_none() && self.variables.resolve(word).is_none() {
+                let hint = "write the option out";
+                self.refuse("option_not_allowed", call.line, &word.raw, "is an option that nobody can read", hint);
+            }
+        }
         if let Some(allowed) = &command.sub {
             self.subcommand(call, allowed);
+        }
+    }
+
+    /// All that a word can be, its parts split as the shell splits them; where that is not known, what it begins with.
+    pub fn beginnings(&self, word: &Argument) -> Vec<String> {
+        match self.variables.resolve(word) {
+            Some(choices) => choices
+                .iter()
+                .flat_map(|choice| std::iter::once(choice.clone()).chain(choice.split_whitespace().map(str::to_owned)))
+                .collect(),
+            None => vec![word.prefix()],
         }
     }
 

@@ -152,9 +152,16 @@ struct Checked {
     used: BTreeSet<String>,
 }
 
+/// Where the shell keeps to POSIX, these come before functions of their name.
+const OF_THE_SHELL: [&str; 22] = [
+    "alias", "bash", "builtin", "command", "dash", "enable", "eval", "exec", "exit", "export", "hash", "readonly",
+    "return", "set", "sh", "shift", "source", "times", "trap", "type", "unalias", "unset",
+];
+
 fn every_part(checker: &mut Checker<'_>, walked: &Walked) {
     for (line, name) in &walked.functions {
         if commands::is_known(name)
+            || OF_THE_SHELL.contains(&name.as_str())
             || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
             || is_dangerous_variable(name)
         {

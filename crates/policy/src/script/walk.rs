@@ -13,6 +13,9 @@ use domain::Fault;
 /// Substitutions within substitutions.
 const MAX_DEPTH: usize = 4;
 
+/// These run nothing: functions may be defined after them.
+const SETTERS: [&str; 4] = ["set", "readonly", "export", "umask"];
+
 /// One command as it is written.
 #[derive(Debug, Clone, Default)]
 pub struct Invocation {
@@ -45,7 +48,8 @@ pub struct Walked {
 
 /// Walks a whole script, substitutions included.
 pub fn walk(text: &str) -> Result<Walked, Fault> {
-    let mut walker = Walker { found: Walked::default(), inner: Vec::new(), line: 1, within: false };
+    let mut walker = Walker::default();
+    walker.line = 1;
     let mut todo = vec![text.to_owned()];
     for depth in 0.. {
         if todo.is_empty() {
@@ -65,10 +69,17 @@ pub fn walk(text: &str) -> Result<Walked, Fault> {
     Ok(walker.found)
 }
 
+#[derive(Default)]
 struct Walker {
     found: Walked,
     inner: Inner,
     line: usize,
+    /// Inside of how many compound commands this is.
+    nested: usize,
+    /// Whether this is the body of a function, which runs when it is called.
+    defining: bool,
+    /// Whether something has run by now.
+    running: bool,
     /// Inside of a substitution lines are counted anew: the line of the whole is the better one.
     within: bool,
 }
@@ -88,16 +99,35 @@ impl Walker {
             if matches!(item.1, SeparatorOperator::Async) {
                 self.refuse("background", "&", "leaves a command running behind the script", "run it to its end");
             }
-            self.pipeline(&item.0.first);
+            let (found, alone) = (self.inner.len(), item.0.additional.is_empty());
+            self.pipeline(&item.0.first, alone);
             for next in &item.0.additional {
                 let (AndOr::And(pipeline) | AndOr::Or(pipeline)) = next;
-                self.pipeline(pipeline);
+                self.pipeline(pipeline, false);
             }
+            // A substitution runs where it stands.
+            self.running |= !self.defining && self.inner.len() > found;
         }
     }
 
-    fn pipeline(&mut self, pipeline: &Pipeline) {
-        pipeline.seq.iter().for_each(|command| self.command(command));
+    fn pipeline(&mut self, pipeline: &Pipeline, alone: bool) {
+        let alone = alone && pipeline.seq.len() == 1;
+        for command in &pipeline.seq {
+            if let Command::Function(function) = command {
+                self.at(&function.fname);
+                self.defined(&function.fname.value, alone);
+            }
+            self.command(command);
+        }
+    }
+
+    /// A name that a function has is not looked up as a program, so it must be certain that the function is there: always
+    /// defined, in the script's own shell, and before anything runs.
+    fn defined(&mut self, name: &str, alone: bool) {
+        if !alone || self.nested > 0 || self.within || self.running {
+            let hint = "define functions at the beginning, each on its own";
+            self.refuse("function_not_certain", name, "may not be defined when it is called", hint);
+        }
     }
 
     fn command(&mut self, command: &Command) {
@@ -110,7 +140,9 @@ impl Walker {
             Command::Function(function) => {
                 self.at(&function.fname);
                 self.found.functions.push((self.line, function.fname.value.clone()));
+                let outside = std::mem::replace(&mut self.defining, true);
                 self.compound(&function.body.0);
+                self.defining = outside;
                 self.redirects(function.body.1.iter().flat_map(|list| &list.0));
             }
             Command::ExtendedTest(test, redirects) => {
@@ -121,6 +153,12 @@ impl Walker {
     }
 
     fn compound(&mut self, compound: &CompoundCommand) {
+        self.nested += 1;
+        self.parts(compound);
+        self.nested -= 1;
+    }
+
+    fn parts(&mut self, compound: &CompoundCommand) {
         match compound {
             CompoundCommand::Arithmetic(arithmetic) => self.arithmetic(&arithmetic.expr.value),
             CompoundCommand::ArithmeticForClause(clause) => {
@@ -215,6 +253,8 @@ impl Walker {
             }
         }
         invocation.line = self.line;
+        let runs = invocation.name.as_ref().is_some_and(|name| !SETTERS.contains(&name.raw.as_str()));
+        self.running |= runs && !self.defining;
         self.found.invocations.push(invocation);
     }
 

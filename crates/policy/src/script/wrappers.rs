@@ -102,7 +102,7 @@ fn late(checker: &mut Checker<'_>, line: usize, inner: &[Argument]) {
 
 fn run(checker: &mut Checker<'_>, line: usize, name: &Argument, words: &[Argument]) {
     if name.is_plain() && !name.has_pattern() {
-        checker.call(&Call { line, name: &name.raw, words });
+        checker.program(&Call { line, name: &name.raw, words });
     } else {
         super::review::not_plain(checker, line, name);
     }
@@ -175,10 +175,28 @@ pub fn find(checker: &mut Checker<'_>, call: &Call<'_>) {
     ];
     let roots = call.words.iter().take_while(|word| !word.prefix().starts_with(['-', '(', '!']));
     let roots: Vec<&Argument> = roots.collect();
+    for root in &roots {
+        // A root in a variable must not turn out to be a test: `-exec` would run what was never looked at.
+        if let Some(test) = checker.beginnings(root).into_iter().find(|text| text.starts_with(['-', '(', '!'])) {
+            let hint = "write the tests of `find` out";
+            checker.refuse("option_not_allowed", call.line, &test, "comes out of a variable", hint);
+        }
+    }
     roots.iter().for_each(|root| checker.read(call.line, root));
     let mut words = call.words.iter().skip(roots.len());
     while let Some(word) = words.next() {
         let text = word.prefix();
+        if text.is_empty()
+            && let Some(test) = checker.beginnings(word).into_iter().find(|text| {
+                text.starts_with("-exec")
+                    || text.starts_with("-ok")
+                    || text.starts_with("-delete")
+                    || text.starts_with("-f")
+            })
+        {
+            let hint = "write the tests of `find` out";
+            checker.refuse("option_not_allowed", call.line, &test, "comes out of a variable", hint);
+        }
         // `-mtime -30` is a number.
         let number = text.get(1..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
         if text.starts_with('-') && !number && !TESTS.contains(&text.as_str()) {

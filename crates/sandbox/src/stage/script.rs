@@ -39,11 +39,12 @@ pub(super) fn mounts(command: &mut Command, profile: &ScriptProfile) {
     for (target, link) in LINKS {
         command.args(["--symlink", target, link]);
     }
-    for hidden in &profile.hidden {
-        command.arg("--tmpfs").arg(hidden);
-    }
     for path in &profile.writable {
         command.arg("--bind").arg(path).arg(path);
+    }
+    // Last, so that nothing above shows it again.
+    for hidden in &profile.hidden {
+        command.arg("--tmpfs").arg(hidden);
     }
 }
 

@@ -29,9 +29,16 @@ impl Written {
     }
 }
 
+/// What takes a package back. What is hidden in the one is hidden in the other.
+pub struct Undone {
+    pub device_id: String,
+    pub analysis_id: Option<String>,
+    pub script: ScriptProposal,
+}
+
 /// The rollback of a package that has run, as a script of its own that the first would undo: people decide about it like
 /// about any other.
-pub async fn from_rollback(house: &House, package: &str) -> Result<(String, ScriptProposal), Fault> {
+pub async fn from_rollback(house: &House, package: &str) -> Result<Undone, Fault> {
     let package =
         house.ledger.package(package).await.map_err(Fault::from)?.ok_or_else(|| unknown("package", package))?;
     if package.result.is_none() {
@@ -44,7 +51,11 @@ pub async fn from_rollback(house: &House, package: &str) -> Result<(String, Scri
     })?;
     let intent = format!("Undo `{}`: {}", package.package_id, kept.proposal.intent);
     let script = kept.proposal.script;
-    Ok((package.device_id, ScriptProposal { script: rollback, rollback: Some(script), intent, ..kept.proposal }))
+    Ok(Undone {
+        device_id: package.device_id,
+        analysis_id: kept.analysis_id,
+        script: ScriptProposal { script: rollback, rollback: Some(script), intent, ..kept.proposal },
+    })
 }
 
 /// The script for a finding. Its placeholders are put back: the device needs what they stand for, and approvers see it.

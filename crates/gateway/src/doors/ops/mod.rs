@@ -13,7 +13,7 @@ mod devices;
 mod diagnostics;
 mod drafts;
 pub mod envelope;
-mod masks;
+pub(crate) mod masks;
 pub mod metrics;
 mod packages;
 mod proposals;

@@ -77,13 +77,14 @@ pub async fn propose(
         Some(id) => Some(from_rollback(&house, id).await?),
         None => None,
     };
-    let known = analysis.as_ref().map(|a| &a.device_id).or(undone.as_ref().map(|(device, _)| device));
+    let known = analysis.as_ref().map(|a| &a.device_id).or(undone.as_ref().map(|undone| &undone.device_id));
     let device = request.device_id.clone().or_else(|| known.cloned());
     let device = device.ok_or_else(|| invalid("`device_id` or `analysis_id` is missing"))?;
     if known.is_some_and(|known| *known != device) {
         return Err(invalid("the analysis or the package is of another device").into());
     }
     enrolled(&house, &device).await?;
+    let analysis_id = request.analysis_id.or_else(|| undone.as_ref().and_then(|undone| undone.analysis_id.clone()));
     let written = match (&request.finding, &request.runbook, request.script, undone) {
         (Some(place), None, None, None) => {
             let analysis = analysis.as_ref().ok_or_else(|| invalid("a `finding` needs its `analysis_id`"))?;
@@ -93,13 +94,13 @@ pub async fn propose(
             Written::plain(house.ops.library.propose(call).map_err(|e| invalid(&e.to_string()))?)
         }
         (None, None, Some(script), None) => Written::plain(script),
-        (None, None, None, Some((_, rollback))) => Written::plain(rollback),
+        (None, None, None, Some(undone)) => Written::plain(undone.script),
         _ => return Err(invalid("give one of `finding`, `runbook`, `script` and `rollback_of`").into()),
     };
     let model_time = written.model_time;
     let draft = draft(&house, &device, written).await?;
     let id = new_id("pr");
-    let kept = house.ledger.propose_script(&caller, &id, (&device, request.analysis_id.as_deref()), draft).await;
+    let kept = house.ledger.propose_script(&caller, &id, (&device, analysis_id.as_deref()), draft).await;
     house.metrics.ops.took("proposal", start.elapsed().saturating_sub(model_time));
     Ok((StatusCode::CREATED, Json(shown(&house, &caller, &kept.map_err(Fault::from)?).await?)))
 }
@@ -114,7 +115,7 @@ pub async fn edit(
     allow(&house, &caller, ENGINEERS).await?;
     let kept = find(&house, &id).await?;
     let script = match values_of(&house, &kept).await? {
-        Some(values) => restored(&values, &script)?,
+        Some(values) => filled(&values, &script)?,
         None => script,
     };
     enrolled(&house, &kept.device_id).await?;
@@ -163,14 +164,21 @@ pub async fn list(
 ) -> Result<Json<Value>, HttpFault> {
     allow(&house, &caller, PEOPLE).await?;
     let kept = house.ledger.script_proposals(filter.state).await.map_err(Fault::from)?;
-    let line = |p: &KeptProposal| {
-        json!({
+    let mut lines = Vec::with_capacity(kept.len());
+    for p in &kept {
+        let intent = match may_see(&caller) {
+            true => p.proposal.intent.clone(),
+            false => values_of(&house, p)
+                .await?
+                .map_or_else(|| p.proposal.intent.clone(), |v| hidden(&v, &p.proposal.intent)),
+        };
+        lines.push(json!({
             "proposal_id": p.proposal_id, "device_id": p.device_id, "requester": p.requester, "at": p.at,
-            "version": p.version, "digest": p.digest, "intent": p.proposal.intent, "risk": p.risk, "state": p.state,
+            "version": p.version, "digest": p.digest, "intent": intent, "risk": p.risk, "state": p.state,
             "expires_at": p.expires_at,
-        })
-    };
-    Ok(Json(json!({ "proposals": kept.iter().map(line).collect::<Vec<_>>() })))
+        }));
+    }
+    Ok(Json(json!({ "proposals": lines })))
 }
 
 /// `GET /api/v1/ai/runbooks`.
@@ -192,7 +200,7 @@ pub async fn shown(house: &House, caller: &Caller, kept: &KeptProposal) -> Resul
     let approvals = house.ledger.approvals(kept).await.map_err(Fault::from)?;
     let package = house.ledger.package_of(&kept.proposal_id).await.map_err(Fault::from)?;
     let mut body = json!(kept);
-    if !APPROVERS.contains(&caller.role.as_str())
+    if !may_see(caller)
         && let Some(values) = values_of(house, kept).await?
     {
         for part in ["proposal", "previous", "report"] {
@@ -207,6 +215,28 @@ pub async fn shown(house: &House, caller: &Caller, kept: &KeptProposal) -> Resul
         object.insert("package_id".to_owned(), json!(package.map(|package| package.package_id)));
     }
     Ok(body)
+}
+
+/// Whether somebody sees what placeholders stand for.
+fn may_see(caller: &Caller) -> bool {
+    APPROVERS.contains(&caller.role.as_str())
+}
+
+/// The text of somebody who may not see, with the values in it. Each placeholder stays a word of its own: glued to another
+/// its value would no longer be hidden from whom it is hidden.
+fn filled(values: &Values, script: &ScriptProposal) -> Result<ScriptProposal, Fault> {
+    let full = restored(values, script)?;
+    let covered = |script: &ScriptProposal| {
+        let mut json = json!(script);
+        each_text(&mut json, &mut |text| *text = hidden(values, text));
+        json
+    };
+    match covered(&full) == covered(script) {
+        true => Ok(full),
+        false => {
+            Err(invalid("a placeholder has to be a word of its own").hint("put spaces, slashes or quotes around it"))
+        }
+    }
 }
 
 /// What placeholders stand for in a proposal that came of an analysis.
