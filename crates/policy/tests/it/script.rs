@@ -242,8 +242,8 @@ fn what_must_hold_of_any_script_holds_of_these() {
 /// Whoever may run the rollback may run it alone.
 #[test]
 fn a_rollback_counts_for_the_risk_of_the_whole() {
-    let mut proposal = proposal("[w:/etc/app] ls /etc/app");
-    proposal.rollback = Some("systemctl restart app".to_owned());
+    let mut proposal = proposal("[w:/srv/app] ls /srv/app");
+    proposal.rollback = Some("rm -f /srv/app/x".to_owned());
     let with = ScriptPolicy::default().review(&proposal, &grants());
     proposal.rollback = Some("true".to_owned());
     let without = ScriptPolicy::default().review(&proposal, &grants());
