@@ -30,6 +30,12 @@ pub struct Reveal {
     pub reveal: bool,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Filter {
+    device_id: String,
+}
+
 pub async fn submit(
     State(house): State<Arc<House>>,
     Identified(caller): Identified,
@@ -91,6 +97,17 @@ pub fn each_text(value: &mut Value, change: &mut impl FnMut(&mut String)) {
         Value::Object(fields) => fields.values_mut().for_each(|field| each_text(field, change)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+/// `GET /api/v1/ai/diagnostics?device_id=`: what a device has said, without the texts.
+pub async fn list(
+    State(house): State<Arc<House>>,
+    Identified(caller): Identified,
+    Query(filter): Query<Filter>,
+) -> Result<Json<Value>, HttpFault> {
+    allow(&house, &caller, PEOPLE).await?;
+    let lines = house.ledger.diagnostics_of(&filter.device_id).await.map_err(Fault::from)?;
+    Ok(Json(json!({ "diagnostics": lines })))
 }
 
 /// `GET /api/v1/ai/diagnostics/{id}`.
