@@ -42,7 +42,7 @@ async function proposeOwn(page, { intent, script, rollback = "", writable = "" }
   await page.getByLabel("Paths that it may change").fill(writable);
   await page.getByRole("button", { name: "Propose", exact: true }).click();
   await page.waitForURL(/\/ops\/proposals\//);
-  await page.getByRole("heading", { name: "Your decision" }).waitFor();
+  await page.getByRole("heading", { name: "Decision" }).waitFor();
   return path(page);
 }
 

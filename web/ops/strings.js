@@ -67,7 +67,7 @@ export const strings = {
   asJson: "As JSON",
 
   // verdicts
-  verdict: "Your decision",
+  verdict: "Decision",
   comment: "Comment (optional)",
   approve: "Approve",
   approveThis: (/** @type {string} */ digest) => `Approve ${digest}…`,
