@@ -24,6 +24,7 @@ run: deps build ## build, then serve the demo on http://127.0.0.1:$(PORT)
 build: duckdb
 	@echo "building (the first time takes some minutes)"
 	@$(CARGO) build --release --locked -p gatehouse -p da -p device
+	@scripts/device-size $(TARGET)/release/gatehouse-device
 
 test: deps python inspector duckdb lint unit page ## everything: formatting, lints, unit, integration and browser tests
 
@@ -73,7 +74,8 @@ duckdb:
 	@scripts/fetch-duckdb
 
 release: deps ## one binary with DuckDB inside (slow to build)
-	$(CARGO) build --profile dist --locked -p gatehouse -p da --features gatehouse/bundled,da/bundled
+	$(CARGO) build --profile dist --locked -p gatehouse -p da -p device --features gatehouse/bundled,da/bundled
+	@scripts/device-size $(TARGET)/dist/gatehouse-device
 
 clean:
 	$(CARGO) clean

@@ -139,6 +139,7 @@ describe("ops", () => {
     let address = "";
     await visit(ENGINEER, async (page) => {
       address = await proposeOwn(page, script);
+      assert.equal(await page.locator('main img').count(), 0, "text stays text");
       await page.getByText("High risk").first().waitFor();
       await page.getByText("Changes something and has no rollback.").waitFor();
       await page.getByText("2 different people other than the requester must approve it.").waitFor();

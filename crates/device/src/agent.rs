@@ -1,209 +1,198 @@
 //! The device at work: asks, checks, notes, runs, tells.
 
-use crate::api::{Claimed, EnrolRequest, House, LogRequest, ResultRequest};
-use crate::arguments::{Arguments, Wish};
-use crate::config::{self, Config};
-use crate::journal::{Entry, Journal};
+use crate::api::{Claimed, House, ResultRequest};
+use crate::cells::{Cell, Cells};
+use crate::config::Config;
+use crate::journal::{self, Entry, Journal, Told};
+use crate::log::{self, Log};
 use crate::pause::{self, Pause};
 use crate::run::{self, Ran};
-use domain::package::{Ending, Package, ScriptResult, Usage};
+use domain::package::{Ending, Package, ScriptResult, SignedPackage, Usage};
 use domain::{Fault, Kind};
 use jiff::Timestamp;
-use policy::redact::{Masks, Redactor};
-use policy::script::{ApprovedScript, Grants, Opening, ScriptPolicy, TrustedKeys};
-use sandbox::Sandbox;
+use policy::redact::Redactor;
+use policy::script::{ApprovedScript, Opening, ScriptPolicy, TrustedKeys};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-
-/// Of a log, sent at a time.
-const CHUNK: usize = 64 * 1024;
+use std::sync::Arc;
 
 /// What a rollback's entry ends with, after the id of its package.
 const ROLLBACK: &str = ".rollback";
 
-pub fn serve(arguments: &Arguments) -> Result<(), Fault> {
-    config::prepare(&arguments.state)?;
-    let jail = || run::jail(arguments.user.as_deref());
-    match &arguments.wish {
-        Wish::Help => Ok(()),
-        Wish::Doctor => {
-            let report =
-                serde_json::to_string_pretty(jail()?.report()).map_err(|_| Fault::internal("device.report"))?;
-            let _ = writeln!(std::io::stdout(), "{report}");
-            Ok(())
-        }
-        Wish::Enrol { url, code } => enrol(arguments, url, code, &jail()?),
-        Wish::Run { once } => Agent::new(&arguments.state, jail()?)?.work(*once),
-        Wish::Rollback(id) => Agent::new(&arguments.state, jail()?)?.roll_back(id),
-    }
-}
-
-/// The code is good once. Grants of an earlier enrolment stay, unless new ones are given: they are the owner's.
-fn enrol(arguments: &Arguments, url: &str, code: &str, sandbox: &Sandbox) -> Result<(), Fault> {
-    let state = &arguments.state;
-    let known = Config::load(state).ok();
-    let mut grants =
-        known.as_ref().map_or_else(|| Grants { network: true, ..Grants::default() }, |config| config.grants.clone());
-    if !arguments.writable.is_empty() {
-        grants.writable_roots.clone_from(&arguments.writable);
-    }
-    let sandbox_tier = sandbox.report().tier.to_string();
-    let request = EnrolRequest { code, grants: &grants, sandbox_tier, version: env!("CARGO_PKG_VERSION") };
-    let enrolled = House::new(url, None).enrol(&request)?;
-    TrustedKeys::parse(enrolled.trusted_keys.iter().map(String::as_str))?;
-    let config = Config {
-        url: url.to_owned(),
-        device_id: enrolled.device_id,
-        token: enrolled.token,
-        trusted_keys: enrolled.trusted_keys,
-        grants,
-        scripts: known.as_ref().map(|config| config.scripts.clone()).unwrap_or_default(),
-        keep: known.map(|config| config.keep).unwrap_or_default(),
-    };
-    config.save(state)?;
-    let _ = writeln!(std::io::stdout(), "enrolled as {}", config.device_id);
-    Ok(())
-}
-
-struct Agent {
+pub struct Agent {
     config: Config,
     keys: TrustedKeys,
     policy: ScriptPolicy,
     redactor: Redactor,
     journal: Journal,
-    house: House,
-    sandbox: Sandbox,
+    house: Arc<House>,
+    cells: Cells,
     state: PathBuf,
 }
 
 impl Agent {
-    fn new(state: &Path, sandbox: Sandbox) -> Result<Self, Fault> {
+    pub fn new(state: &Path, cells: Cells) -> Result<Self, Fault> {
         let config = Config::load(state)?;
         Ok(Self {
-            keys: TrustedKeys::parse(config.trusted_keys.iter().map(String::as_str))?,
+            keys: trusted(&config)?,
             policy: ScriptPolicy::new(config.scripts.clone()),
             redactor: Redactor::new(config.keep).map_err(|_| Fault::internal("device.redactor"))?,
             journal: Journal::open(state)?,
-            house: House::new(&config.url, Some(config.token.clone())),
+            house: Arc::new(House::new(&config.url, Some(config.token.clone()))),
             state: state.to_owned(),
-            sandbox,
+            cells,
             config,
         })
     }
 
     /// Until stopped. What was interrupted by a stop before is told first; a house that is away is asked again later.
-    fn work(&self, once: bool) -> Result<(), Fault> {
+    pub fn work(&mut self, once: bool) -> Result<(), Fault> {
         self.close_interrupted()?;
-        let mut pause = Pause::default();
+        let mut pause = Pause::of(self.config.poll_ms);
         loop {
-            let step = self.report_all().and_then(|()| self.house.claim());
-            match step {
-                Ok(Some(claimed)) => {
+            match self.step() {
+                Ok(had_work) => {
                     pause.succeeded();
-                    self.handle(claimed)?;
-                    if !once {
+                    if once {
+                        return self.tell_all();
+                    }
+                    if had_work {
                         continue;
                     }
                 }
-                Ok(None) => pause.succeeded(),
-                // A device that the house no longer knows has nothing to wait for.
-                Err(fault) if once || fault.kind == Kind::Unauthenticated => return Err(fault),
+                Err(fault) if once || ends_all(&fault) => return Err(fault),
                 Err(fault) => {
                     pause.failed();
                     let _ = writeln!(std::io::stderr(), "{fault}");
                 }
             }
-            if once {
-                return self.report_all();
-            }
             std::thread::sleep(pause.next(pause::random()));
         }
     }
 
+    /// Tells what there is to tell, then asks for a package. Never the other way round: a new claim would end the one that
+    /// a result is told under.
+    fn step(&mut self) -> Result<bool, Fault> {
+        self.tell_all()?;
+        let Some(claimed) = self.house.claim()? else { return Ok(false) };
+        self.learn_keys(&claimed)?;
+        self.handle(claimed)?;
+        Ok(true)
+    }
+
     /// Checks, notes durably, runs, notes the result. Nothing runs that is not noted; nothing noted runs again.
     fn handle(&self, claimed: Claimed) -> Result<(), Fault> {
-        let opened = self.open(&claimed);
+        let _alone = self.journal.alone()?;
+        let opened = self.open(&claimed.package, Timestamp::now());
         let (package_id, digest) = match &opened {
             Ok((package, _)) => (package.package_id.clone(), package.digest.clone()),
             // What can't be opened has no id that could be believed.
             Err(_) => (claimed.package.sha256.clone(), String::new()),
         };
-        let mut entry = Entry {
+        let entry = Entry {
             package_id,
             digest,
             claim_token: claimed.claim_token,
             signed: claimed.package,
             result: None,
-            log: String::new(),
-            reported: false,
+            log: Vec::new(),
+            log_sent: 0,
+            told: Told::NotYet,
         };
         if !self.journal.begin(&entry)? {
-            let replayed = Fault::new(Kind::Conflict, "package.replayed", "the package has run here before");
-            let _ = writeln!(std::io::stderr(), "{replayed}");
-            return self.house.result(&ResultRequest {
-                claim_token: &entry.claim_token,
-                result: &refusal(&entry.package_id, &replayed),
-            });
+            return self.met_before(entry);
         }
-        let ran = opened
-            .and_then(|(package, approved)| Ok((run::run(&self.sandbox, &approved, false, &self.state)?, package)));
-        entry.result = Some(match ran {
-            Ok((ran, package)) => {
-                entry.log = self.redacted(&ran.said);
-                self.result(&package, false, ran)
-            }
-            Err(fault) => refusal(&entry.package_id, &fault),
-        });
-        self.journal.update(&entry)
+        let live = Log::live(&self.redactor, self.house.clone(), &entry.package_id, &entry.claim_token);
+        self.finish(entry, opened, false, live).map(drop)
     }
 
-    fn open(&self, claimed: &Claimed) -> Result<(Package, ApprovedScript), Fault> {
+    /// It has begun here before, and does not run again. A house that has not heard its end is told now.
+    fn met_before(&self, entry: Entry) -> Result<(), Fault> {
+        if let Some(known) = self.journal.find(&entry.package_id)
+            && known.told != Told::Heard
+            && known.result.is_some()
+        {
+            return self.journal.update(&Entry { claim_token: entry.claim_token, told: Told::NotYet, ..known });
+        }
+        let replayed = Fault::new(Kind::Conflict, "package.replayed", "the package has run here before");
+        let _ = writeln!(std::io::stderr(), "{replayed}");
+        let result = &refusal(&entry.package_id, &replayed);
+        self.house.result(&ResultRequest { claim_token: &entry.claim_token, result })
+    }
+
+    /// Runs what was opened, and notes how it ended.
+    fn finish(
+        &self,
+        mut entry: Entry,
+        opened: Result<(Package, ApprovedScript), Fault>,
+        rollback: bool,
+        mut log: Log<'_>,
+    ) -> Result<Entry, Fault> {
+        let ran = opened.and_then(|(package, approved)| {
+            let cell = self.config.cells.of(approved.risk())?;
+            let ran = run::run((&self.cells, cell), &approved, rollback, &mut |said| log.hear(said))?;
+            Ok((ran, package, cell))
+        });
+        (entry.log, entry.log_sent) = log.end();
+        entry.result = Some(match ran {
+            Ok((ran, package, cell)) => self.result(&package, (rollback, cell), ran),
+            Err(fault) => ScriptResult { rollback, ..refusal(&entry.package_id, &fault) },
+        });
+        self.journal.update(&entry)?;
+        Ok(entry)
+    }
+
+    fn open(&self, signed: &SignedPackage, now: Timestamp) -> Result<(Package, ApprovedScript), Fault> {
         let (device_id, grants) = (self.config.device_id.as_str(), &self.config.grants);
-        self.policy.open(&claimed.package, &Opening { keys: &self.keys, device_id, grants, now: Timestamp::now() })
+        self.policy.open(signed, &Opening { keys: &self.keys, device_id, grants, now })
+    }
+
+    /// The house's word on its keys, as far as it is younger than what this device has heard.
+    fn learn_keys(&mut self, claimed: &Claimed) -> Result<(), Fault> {
+        for signed in &claimed.keys {
+            if let Some(list) = self.keys.hear(signed, self.config.keys_serial)? {
+                (self.config.trusted_keys, self.config.keys_serial) = (list.keys, list.serial);
+                self.config.save(&self.state)?;
+                self.keys = trusted(&self.config)?;
+            }
+        }
+        Ok(())
     }
 
     /// By whoever sits at the device. The package must have run here; that it has expired since does not matter.
-    fn roll_back(&self, package_id: &str) -> Result<(), Fault> {
-        let entry = self.journal.find(package_id).ok_or_else(|| {
+    pub fn roll_back(&self, package_id: &str) -> Result<(), Fault> {
+        let _alone = self.journal.alone()?;
+        let ran = |entry: &Entry| entry.result.as_ref().is_none_or(|result| result.ending != Ending::Refused);
+        let entry = self.journal.find(package_id).filter(ran).ok_or_else(|| {
             Fault::new(Kind::NotFound, "device.unknown_package", format!("no package `{package_id}` ran here"))
         })?;
-        let (device_id, grants) = (self.config.device_id.as_str(), &self.config.grants);
         let then = entry.result.as_ref().map_or_else(Timestamp::now, |result| result.started_at);
-        let (package, approved) =
-            self.policy.open(&entry.signed, &Opening { keys: &self.keys, device_id, grants, now: then })?;
+        let (package, approved) = self.open(&entry.signed, then)?;
         if approved.rollback().is_none() {
             return Err(Fault::new(Kind::NotFound, "device.no_rollback", "the package has no rollback"));
         }
-        let mut undo = Entry {
+        let undo = Entry {
             package_id: format!("{package_id}{ROLLBACK}"),
             result: None,
-            log: String::new(),
-            reported: false,
+            log: Vec::new(),
+            log_sent: 0,
+            told: Told::NotYet,
             ..entry
         };
         if !self.journal.begin(&undo)? {
             return Err(Fault::new(Kind::Conflict, "package.replayed", "the rollback has run here before"));
         }
-        let ran = run::run(&self.sandbox, &approved, true, &self.state)?;
-        let code = ran.exit_code;
-        undo.log = self.redacted(&ran.said);
-        undo.result = Some(self.result(&package, true, ran));
-        self.journal.update(&undo)?;
-        let _ = write!(std::io::stdout(), "{}", undo.log);
+        let undone = self.finish(undo, Ok((package, approved)), true, Log::new(&self.redactor))?;
+        let _ = write!(std::io::stdout(), "{}", undone.log.concat());
         // The house may be away; it is told at the next poll.
-        let _ = self.report_all();
-        match code {
+        let _ = self.tell_all();
+        match undone.result.and_then(|result| result.exit_code) {
             Some(0) => Ok(()),
             _ => Err(Fault::new(Kind::Execution, "device.rollback_failed", "the rollback did not succeed")),
         }
     }
 
-    fn redacted(&self, said: &[u8]) -> String {
-        self.redactor.redact(&String::from_utf8_lossy(said), &mut Masks::default())
-    }
-
-    fn result(&self, package: &Package, rollback: bool, ran: Ran) -> ScriptResult {
-        let report = self.sandbox.report();
+    fn result(&self, package: &Package, (rollback, cell): (bool, Cell), ran: Ran) -> ScriptResult {
         ScriptResult {
             package_id: package.package_id.clone(),
             digest: package.digest.clone(),
@@ -214,15 +203,17 @@ impl Agent {
             started_at: ran.started_at,
             duration_ms: u64::try_from(ran.duration.as_millis()).unwrap_or(u64::MAX),
             usage: ran.usage,
-            sandbox_tier: Some(report.tier.to_string()),
-            unenforced: report.unenforced.clone(),
+            sandbox_tier: Some(self.cells.tier(cell)),
+            unenforced: self.cells.unenforced(cell),
             truncated: ran.truncated,
         }
     }
 
     /// What has begun and has no result was running when this device went down.
     fn close_interrupted(&self) -> Result<(), Fault> {
-        for mut entry in self.journal.unreported().into_iter().filter(|entry| entry.result.is_none()) {
+        let _alone = self.journal.alone()?;
+        self.cells.sweep(&self.config.cells);
+        for mut entry in self.journal.untold().into_iter().filter(|entry| entry.result.is_none()) {
             let fault = Fault::new(Kind::Unavailable, "device.interrupted", "the device went down while it ran");
             let package_id = entry.package_id.strip_suffix(ROLLBACK);
             entry.result = Some(ScriptResult {
@@ -236,46 +227,41 @@ impl Agent {
         Ok(())
     }
 
-    /// Logs, then the result; noted as told once the house has both.
-    fn report_all(&self) -> Result<(), Fault> {
-        for mut entry in self.journal.unreported() {
+    /// Logs, then the result; noted as told once the house has answered.
+    fn tell_all(&self) -> Result<(), Fault> {
+        for mut entry in self.journal.untold() {
             let Some(result) = &entry.result else { continue };
-            let claim_token = &entry.claim_token;
-            let told = self.send_log(&entry).and_then(|()| self.house.result(&ResultRequest { claim_token, result }));
-            match told {
-                // It has heard of it, or will not: a claim that has lapsed is not told again.
-                Ok(()) => {}
-                Err(fault)
-                    if matches!(fault.kind, Kind::Conflict | Kind::NotFound | Kind::Invalid | Kind::Forbidden) =>
-                {
+            match log::send_rest(&self.house, &entry) {
+                Err(fault) if !is_final(&fault) => return Err(fault),
+                // A log that is not wanted must not keep back how it ended.
+                Ok(()) | Err(_) => entry.log_sent = entry.log.len(),
+            }
+            entry.told = match self.house.result(&ResultRequest { claim_token: &entry.claim_token, result }) {
+                Ok(()) => Told::Heard,
+                Err(fault) if is_final(&fault) => {
                     let _ = writeln!(std::io::stderr(), "{fault}");
+                    Told::Refused
                 }
                 Err(fault) => return Err(fault),
-            }
-            entry.reported = true;
+            };
             self.journal.update(&entry)?;
         }
         Ok(())
     }
+}
 
-    fn send_log(&self, entry: &Entry) -> Result<(), Fault> {
-        let mut offset = 0;
-        while offset < entry.log.len() {
-            let mut end = (offset + CHUNK).min(entry.log.len());
-            while !entry.log.is_char_boundary(end) {
-                end -= 1;
-            }
-            let text = entry.log.get(offset..end).unwrap_or_default();
-            self.house.log(&LogRequest {
-                claim_token: &entry.claim_token,
-                package_id: &entry.package_id,
-                offset,
-                text,
-            })?;
-            offset = end;
-        }
-        Ok(())
-    }
+fn trusted(config: &Config) -> Result<TrustedKeys, Fault> {
+    TrustedKeys::parse(config.trusted_keys.iter().map(String::as_str))
+}
+
+/// The house has understood, and says no: asking again would not help.
+fn is_final(fault: &Fault) -> bool {
+    matches!(fault.kind, Kind::Conflict | Kind::NotFound | Kind::Invalid | Kind::Forbidden)
+}
+
+/// A device that the house no longer knows has nothing to wait for, and one that can't write its journal runs nothing.
+fn ends_all(fault: &Fault) -> bool {
+    fault.kind == Kind::Unauthenticated || fault.code == journal::FAILED
 }
 
 /// Nothing ran.

@@ -1,6 +1,6 @@
 //! What device and house say to each other (docs/API.md, "Devices").
 
-use domain::package::{ClaimToken, ScriptResult, SignedPackage};
+use domain::package::{ClaimToken, ScriptResult, SignedKeys, SignedPackage};
 use domain::{Fault, Kind};
 use policy::script::Grants;
 use serde::de::DeserializeOwned;
@@ -28,12 +28,17 @@ pub struct Enrolled {
     pub device_id: String,
     pub token: String,
     pub trusted_keys: Vec<String>,
+    #[serde(default)]
+    pub keys_serial: u64,
 }
 
 #[derive(Deserialize)]
 pub struct Claimed {
     pub claim_token: ClaimToken,
     pub package: SignedPackage,
+    /// Every list of keys that the house has made, oldest first.
+    #[serde(default)]
+    pub keys: Vec<SignedKeys>,
 }
 
 #[derive(Serialize)]

@@ -1,5 +1,6 @@
 //! What a device remembers of its house, in one file that only it can read.
 
+use crate::cells::Demands;
 use domain::{Fault, Kind};
 use policy::redact::Keep;
 use policy::script::{Grants, ScriptSettings};
@@ -17,8 +18,11 @@ pub struct Config {
     pub device_id: String,
     /// Says who this device is; never shown.
     pub token: String,
-    /// The house's public keys, in hex. The house replaces them by signed word only: by enrolling anew.
+    /// The house's public keys, in hex. The house replaces them by word that one of them has signed.
     pub trusted_keys: Vec<String>,
+    /// The number of the last such word: an older one is not heard.
+    #[serde(default)]
+    pub keys_serial: u64,
     /// What this device is willing to give to scripts: for its owner to edit.
     #[serde(default)]
     pub grants: Grants,
@@ -27,6 +31,16 @@ pub struct Config {
     pub scripts: ScriptSettings,
     #[serde(default)]
     pub keep: Keep,
+    /// What holds scripts of each class of risk.
+    #[serde(default)]
+    pub cells: Demands,
+    /// How often the house is asked while there is nothing to do, in milliseconds.
+    #[serde(default = "poll_ms")]
+    pub poll_ms: u64,
+}
+
+pub fn poll_ms() -> u64 {
+    5_000
 }
 
 pub fn failed(code: &str, what: impl std::fmt::Display) -> Fault {
@@ -65,10 +79,15 @@ impl Config {
 
 /// Whole or not at all, also when the power fails: a file beside it, synced, moved over it, and the directory synced.
 pub fn write_durably(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let draft = path.with_extension("draft");
+    fs::rename(write_synced(path, bytes)?, path)?;
+    path.parent().map_or(Ok(()), |dir| File::open(dir)?.sync_all())
+}
+
+/// The draft of a file, beside it. Two processes never write the same one.
+pub fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<PathBuf> {
+    let draft = path.with_extension(format!("{}.draft", std::process::id()));
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
     file.write_all(bytes)?;
     file.sync_all()?;
-    fs::rename(&draft, path)?;
-    path.parent().map_or(Ok(()), |dir| File::open(dir)?.sync_all())
+    Ok(draft)
 }

@@ -2,15 +2,20 @@
 
 use std::time::Duration;
 
-const LEAST: Duration = Duration::from_secs(5);
+const SHORTEST: Duration = Duration::from_millis(100);
 const MOST: Duration = Duration::from_secs(300);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Pause {
+    least: Duration,
     failures: u32,
 }
 
 impl Pause {
+    pub fn of(milliseconds: u64) -> Self {
+        Self { least: Duration::from_millis(milliseconds).clamp(SHORTEST, MOST), failures: 0 }
+    }
+
     pub fn succeeded(&mut self) {
         self.failures = 0;
     }
@@ -21,7 +26,7 @@ impl Pause {
 
     /// Between half and all of what is due, by chance.
     pub fn next(&self, random: u32) -> Duration {
-        let due = LEAST.saturating_mul(1_u32.checked_shl(self.failures.min(16)).unwrap_or(u32::MAX)).min(MOST);
+        let due = self.least.saturating_mul(1_u32.checked_shl(self.failures.min(16)).unwrap_or(u32::MAX)).min(MOST);
         due.mul_f64(0.5 + f64::from(random) / f64::from(u32::MAX) / 2.0)
     }
 }
@@ -36,8 +41,9 @@ mod tests {
 
     #[test]
     fn waits_grow_to_a_bound_and_are_never_in_step() {
-        let mut pause = Pause::default();
-        assert_eq!((pause.next(0), pause.next(u32::MAX)), (LEAST / 2, LEAST));
+        let least = Duration::from_secs(5);
+        let mut pause = Pause::of(5_000);
+        assert_eq!((pause.next(0), pause.next(u32::MAX)), (least / 2, least));
         for _ in 0..40 {
             let before = pause.next(u32::MAX);
             pause.failed();
@@ -45,6 +51,7 @@ mod tests {
         }
         assert_eq!(pause.next(u32::MAX), MOST);
         pause.succeeded();
-        assert_eq!(pause.next(u32::MAX), LEAST);
+        assert_eq!(pause.next(u32::MAX), least);
+        assert_eq!(Pause::of(0).next(u32::MAX), SHORTEST);
     }
 }

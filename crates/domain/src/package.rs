@@ -66,6 +66,37 @@ pub fn key_id(public_key: &[u8; 32]) -> String {
     sha256_hex(public_key).chars().take(16).collect()
 }
 
+/// Which keys devices are to trust from now on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KeyList {
+    /// Counts up: a device never goes back.
+    pub serial: u64,
+    /// In hex; the one that signs first.
+    pub keys: Vec<String>,
+}
+
+impl KeyList {
+    /// Keys that are trusted at a time.
+    pub const MOST: usize = 8;
+}
+
+/// A list of keys, signed with one that devices trusted before it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SignedKeys {
+    /// The JSON of a [`KeyList`], in base64.
+    pub payload: String,
+    pub key_id: String,
+    /// ed25519 over [`signed_key_bytes`], in hex.
+    pub signature: String,
+}
+
+/// What the signature of a list of keys is over.
+pub fn signed_key_bytes(payload: &[u8]) -> Vec<u8> {
+    [b"gatehouse keys v1\n", payload].concat()
+}
+
 /// Says that its holder has claimed a package, and may tell what came of it. The house keeps its SHA-256 only.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]

@@ -33,6 +33,9 @@ pub enum Command {
     /// Create, list and revoke access tokens
     #[command(subcommand)]
     Tokens(Tokens),
+    /// List, rotate and retire the keys that scripts for devices are signed with
+    #[command(subcommand)]
+    Keys(Keys),
     /// Write, check and show contracts
     #[command(subcommand)]
     Contracts(Contracts),
@@ -230,6 +233,29 @@ pub enum Contracts {
         resource: String,
         #[arg(long)]
         role: String,
+    },
+}
+
+#[derive(Subcommand)]
+pub enum Keys {
+    /// List the keys that devices trust, the one that signs first
+    List {
+        #[command(flatten)]
+        data: Data,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Sign with a new key from now on; devices trust the old ones too, until they are retired
+    Rotate {
+        #[command(flatten)]
+        data: Data,
+    },
+    /// Let devices trust a key no longer
+    Retire {
+        #[command(flatten)]
+        data: Data,
+        /// The id that `list` shows
+        id: String,
     },
 }
 

@@ -242,6 +242,7 @@ pub async fn keep_house(house: Arc<House>) {
     let mut reload = tokio::time::interval(Duration::from_millis(500));
     let mut head = tokio::time::interval(house.config.ledger.head_interval);
     let mut daily = tokio::time::interval(Duration::from_secs(24 * 3600));
+    let mut expiries = tokio::time::interval(Duration::from_secs(30));
     loop {
         tokio::select! {
             () = house.shutdown.cancelled() => return,
@@ -256,6 +257,7 @@ pub async fn keep_house(house: Arc<House>) {
                     tracing::error!(%error, "the audit chain's head cannot be signed");
                 }
             }
+            _ = expiries.tick() => house.expire_scripts().await,
             _ = daily.tick() => {
                 if let Err(error) = house.ledger.prune(house.config.ledger.keep_days).await {
                     tracing::error!(%error, "old runs cannot be pruned");

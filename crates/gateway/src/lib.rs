@@ -17,6 +17,7 @@ pub mod doctor;
 pub mod doors;
 mod house;
 mod http;
+pub mod keyring;
 pub mod log;
 pub mod mcp;
 mod metrics;

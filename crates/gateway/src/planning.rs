@@ -12,6 +12,7 @@ mod minds;
 mod model;
 mod shelf;
 mod surfaces;
+mod thoughts;
 mod values;
 
 use crate::config::Config;
@@ -25,6 +26,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use values::{Read, Rest};
 
 pub use minds::Mind;
+pub use thoughts::Thought;
 pub use values::MOST_VALUES;
 
 /// Indexes kept at a time. Beyond it all are dropped, and those in use are built again.

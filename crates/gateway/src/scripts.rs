@@ -3,18 +3,16 @@
 
 use crate::House;
 use crate::config::Config;
+use crate::keyring::Keyring;
 use crate::path::milliseconds;
 use domain::{Ask, Caller, Door, Fault, Kind, Proposal, Purpose, Run, ScriptProposal, SessionId, Wish};
 use jiff::{SignedDuration, Timestamp};
 use ledger::ops::{KeptProposal, ProposalState, Sending};
-use ops::{Library, Order, RuleBase, Signer};
+use ops::{Library, Order, RuleBase};
 use policy::redact::Redactor;
 use policy::script::{ApprovedScript, Grants, Report, ScriptPolicy};
 use std::sync::Arc;
 use std::time::Instant;
-
-/// The file of the key that packages are signed with, beside the audit's.
-const KEY: &str = "packages.ed25519";
 
 /// What the house needs to judge scripts and to sign them.
 pub struct Ops {
@@ -22,18 +20,17 @@ pub struct Ops {
     pub redactor: Arc<Redactor>,
     pub rules: Arc<RuleBase>,
     pub library: Library,
-    pub signer: Signer,
+    pub keyring: Keyring,
 }
 
 impl Ops {
     pub fn open(config: &Config) -> Result<Self, String> {
-        let seed = ledger::key_seed(&config.keys(), KEY).map_err(|e| e.to_string())?;
         Ok(Self {
             policy: ScriptPolicy::new(config.ops.scripts.clone()),
             redactor: Arc::new(Redactor::new(config.ops.keep).map_err(|e| e.to_string())?),
             rules: Arc::new(RuleBase::built_in()?),
             library: Library::built_in()?,
-            signer: Signer::from_seed(&seed),
+            keyring: Keyring::open(&config.keys()).map_err(|fault| fault.to_string())?,
         })
     }
 }
@@ -47,7 +44,7 @@ impl House {
     }
 
     /// What the device's owner lets scripts have, as it said when it enrolled.
-    async fn grants(&self, device: &str) -> Result<Grants, Fault> {
+    pub(crate) async fn grants(&self, device: &str) -> Result<Grants, Fault> {
         let known = self.ledger.device(device).await.map_err(Fault::from)?;
         let grants = known.and_then(|device| device.grants).ok_or_else(|| {
             Fault::new(Kind::NotFound, "device.unknown", format!("no device `{device}` has enrolled"))
@@ -100,7 +97,7 @@ impl House {
         let sending = Sending {
             ready,
             package_id: order.package_id.clone(),
-            signed: self.ops.signer.seal(&approved, &order)?,
+            signed: self.ops.keyring.signer()?.seal(&approved, &order)?,
             run: run.clone(),
             now: order.now,
             expires_at: order.now.saturating_add(order.lifetime).unwrap_or(order.now),
@@ -112,6 +109,13 @@ impl House {
         let grants = self.grants(device).await?;
         let (policy, script) = (self.ops.policy.clone(), script.clone());
         crate::aside::aside(move || policy.check(&script, &grants)).await?
+    }
+
+    /// What has waited too long for people or for its device runs nowhere any more.
+    pub(crate) async fn expire_scripts(&self) {
+        if let Err(error) = self.ledger.expire_scripts(Timestamp::now()).await {
+            tracing::error!(%error, "scripts that have waited too long can't be closed");
+        }
     }
 
     /// At start: what was approved, and was not on its way yet when a server was killed.

@@ -1,4 +1,4 @@
-//! From what a device says about itself to a script that somebody may approve. Pure: no I/O, no HTTP, no model.
+//! From what a device says about itself to a script that somebody may approve. Pure: no I/O, no HTTP.
 //!
 //! ```text
 //! raw output of tools ─► read/ ─► Diagnostics ─► facts ─► rules (data/rules.yaml) ─► Finding
@@ -7,11 +7,13 @@
 //! ```
 //!
 //! Texts are redacted before they come here (`policy::redact`), so every address and name is a plain string and may be a
-//! placeholder. A model may give findings and proposals of the same shapes; [`schemas`] publishes them.
+//! placeholder. A model may give findings and proposals of the same shapes ([`model`]: what it is asked, and how its answers
+//! are read); [`schemas`] publishes them.
 
 mod diagnostics;
 mod facts;
 mod finding;
+pub mod model;
 mod package;
 mod read;
 mod rules;

@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use domain::package::{Package, SignedPackage, key_id, signed_bytes};
+use domain::package::{KeyList, Package, SignedKeys, SignedPackage, key_id, signed_bytes, signed_key_bytes};
 use domain::{Fault, sha256_hex};
 use ed25519_dalek::{Signer as _, SigningKey};
 use jiff::{SignedDuration, Timestamp};
@@ -42,6 +42,17 @@ impl Signer {
 
     pub fn key_id(&self) -> String {
         key_id(self.key.verifying_key().as_bytes())
+    }
+
+    /// The keys that devices are to trust from now on, for those that trust this one.
+    pub fn sign_keys(&self, list: &KeyList) -> Result<SignedKeys, Fault> {
+        let payload = serde_json::to_vec(list).map_err(|_| Fault::internal("keys.json"))?;
+        let signature = self.key.sign(&signed_key_bytes(&payload));
+        Ok(SignedKeys {
+            key_id: self.key_id(),
+            signature: hex::encode(signature.to_bytes()),
+            payload: STANDARD.encode(payload),
+        })
     }
 
     /// Only what policy has approved can be sealed. That enough people have said yes is the ledger's to know.

@@ -8,7 +8,16 @@
     reason = "a failing test says so by a panic"
 )]
 
+mod cells;
+mod forge;
 mod house;
+mod keys;
+mod kills;
+mod model;
+mod redteam;
+mod relay;
 mod runs;
+mod scene;
+mod small;
 mod support;
 mod whole;

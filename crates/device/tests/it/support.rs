@@ -56,6 +56,17 @@ impl Device {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
+    /// `device.json`, which holds its secrets.
+    pub fn config(&self) -> serde_json::Value {
+        serde_json::from_slice(&fs::read(self.state.path().join("device.json")).unwrap()).unwrap()
+    }
+
+    pub fn set_config(&self, key: &str, value: impl Into<serde_json::Value>) {
+        let mut config = self.config();
+        config[key] = value.into();
+        fs::write(self.state.path().join("device.json"), config.to_string()).unwrap();
+    }
+
     pub fn file(&self, name: &str) -> PathBuf {
         self.shared.path().join(name)
     }

@@ -1,90 +1,10 @@
 //! A real house and a real device: from a fault to its repair, and everything that must not happen on the way.
 
-use crate::support::{Device, gatehouse};
+use crate::scene::Scene;
+use crate::support::gatehouse;
 use serde_json::{Value, json};
 use std::fs;
-use testkit::{Client, Reply, Server, ServerBuilder};
-
-/// People, a house and a device that has enrolled with it.
-struct Scene {
-    server: Server,
-    admin: Client,
-    eva: Client,
-    bea: Client,
-    device: Device,
-}
-
-impl Scene {
-    fn new() -> Self {
-        Self::with(|server| server)
-    }
-
-    fn with(settings: impl Fn(ServerBuilder) -> ServerBuilder) -> Self {
-        let server = settings(ServerBuilder::new(gatehouse())).start();
-        let admin = server.client("root", "admin");
-        let (eva, bea) = (server.client("eva", "engineer"), server.client("bea", "approver"));
-        let expected = admin.post("/api/v1/devices", &json!({ "device_id": "pump-1", "name": "Pump in hall 4" }));
-        assert_eq!(expected.status, 201, "{}", expected.text());
-        let device = Device::enrolled(&server.url, expected.json()["code"].as_str().unwrap());
-        Self { server, admin, eva, bea, device }
-    }
-
-    fn diagnose(&self, outputs: &[(&str, &str)]) -> Value {
-        let outputs: Vec<Value> =
-            outputs.iter().map(|(command, text)| json!({ "command": command, "text": text })).collect();
-        let kept = self.eva.post("/api/v1/ai/diagnostics", &json!({ "device_id": "pump-1", "outputs": outputs }));
-        assert_eq!(kept.status, 201, "{}", kept.text());
-        kept.json()
-    }
-
-    fn analyse(&self, diagnostics: &Value) -> Value {
-        let wish = json!({ "diagnostics_id": diagnostics["diagnostics_id"] });
-        let analysis = self.eva.post("/api/v1/ai/analyses", &wish);
-        assert_eq!(analysis.status, 201, "{}", analysis.text());
-        analysis.json()
-    }
-
-    fn propose(&self, mut wish: Value) -> Value {
-        wish["device_id"] = json!("pump-1");
-        let proposal = self.eva.post("/api/v1/ai/proposals", &wish);
-        assert_eq!(proposal.status, 201, "{}", proposal.text());
-        proposal.json()
-    }
-
-    /// A change of medium risk, with a rollback.
-    fn remove_lock(&self) -> Value {
-        let directory = self.device.shared.path().to_str().unwrap();
-        fs::write(self.device.file("app.lock"), "4711").unwrap();
-        fs::set_permissions(self.device.file("app.lock"), std::os::unix::fs::PermissionsExt::from_mode(0o666)).unwrap();
-        self.propose(json!({ "runbook": { "id": "remove_stale_lock", "parameters": { "directory": directory } } }))
-    }
-
-    fn say(&self, who: &Client, verdict: &str, proposal: &Value) -> Reply {
-        let path = format!("/api/v1/ai/proposals/{}/{verdict}", proposal["proposal_id"].as_str().unwrap());
-        who.post(&path, &json!({ "digest": proposal["digest"] }))
-    }
-
-    fn show(&self, proposal: &Value) -> Value {
-        self.bea.get(&format!("/api/v1/ai/proposals/{}", proposal["proposal_id"].as_str().unwrap())).json()
-    }
-
-    fn package(&self, proposal: &Value) -> Value {
-        let id = self.show(proposal)["package_id"].as_str().expect("it was sent").to_owned();
-        self.bea.get(&format!("/api/v1/ai/packages/{id}")).json()
-    }
-
-    /// Kinds and details of the audit, oldest first.
-    fn audit(&self) -> Vec<(String, Value)> {
-        let exported = self.server.command(&["audit", "export"]);
-        let entry = |line: &str| -> Value { serde_json::from_str::<Value>(line).unwrap()["entry"].clone() };
-        let told = |entry: Value| (entry["kind"].as_str().unwrap().to_owned(), entry["detail"].clone());
-        String::from_utf8(exported.stdout).unwrap().lines().map(|line| told(entry(line))).collect()
-    }
-
-    fn has_told(&self, kind: &str, code: &str) -> bool {
-        self.audit().iter().any(|(told, detail)| told == kind && detail["code"] == code)
-    }
-}
+use testkit::{Reply, ServerBuilder};
 
 #[test]
 fn a_fault_is_found_repaired_after_approval_by_another_and_rolled_back() {
@@ -178,7 +98,7 @@ fn what_must_not_happen_does_not_happen_and_is_on_record() {
     let path = format!("/api/v1/ai/proposals/{}", risky["proposal_id"].as_str().unwrap());
     let edited = scene.eva.send("PUT".parse().unwrap(), &path, script(&touch("edited")).to_string().into_bytes());
     assert_eq!(edited.status, 200, "{}", edited.text());
-    let cem = scene.server.client("cem", "approver");
+    let cem = scene.cem();
     refused(&scene.say(&cem, "approve", &risky), 409, "approval.digest_mismatch", "approval.refused");
     let edited = edited.json();
     assert_eq!(scene.say(&cem, "approve", &edited).json()["state"], "waiting", "the yes to the old text is void");
@@ -203,11 +123,11 @@ fn what_must_not_happen_does_not_happen_and_is_on_record() {
 
 /// Tells another end for a package that has ended, with the very token that its device was given.
 fn replay_claim(scene: &Scene) -> Reply {
-    let config: Value =
-        serde_json::from_slice(&fs::read(scene.device.state.path().join("device.json")).unwrap()).unwrap();
-    let device = scene.server.stranger().bearer(config["token"].as_str().unwrap());
+    let device = scene.server.stranger().bearer(scene.device.config()["token"].as_str().unwrap());
     let journal = fs::read_dir(scene.device.state.path().join("journal")).unwrap();
-    let entry = journal.map(|entry| fs::read(entry.unwrap().path()).unwrap()).next().unwrap();
+    let entries =
+        journal.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|e| e == "json"));
+    let entry = entries.map(|path| fs::read(path).unwrap()).next().unwrap();
     let entry: Value = serde_json::from_slice(&entry).unwrap();
     let mut result = entry["result"].clone();
     result["exit_code"] = json!(99);
@@ -241,10 +161,7 @@ fn what_was_approved_survives_kills_of_house_and_device() {
     assert!(!device.run(&["run", "--once"]).status.success(), "nobody answers");
     let server = ServerBuilder::new(gatehouse()).data(data.path()).start();
     // It listens elsewhere now.
-    let path = device.state.path().join("device.json");
-    let mut config: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    config["url"] = json!(server.url);
-    fs::write(&path, config.to_string()).unwrap();
+    device.set_config("url", server.url.as_str());
     device.once();
     assert!(device.file("app.lock.stale").exists());
     let bea = server.client("bea", "approver");

@@ -6,6 +6,7 @@ mod contracts;
 mod demo_device;
 mod doctor;
 mod eval;
+mod keys;
 mod local;
 mod mcp;
 mod plan;
@@ -25,6 +26,7 @@ pub fn run(cli: Cli) -> Result<ExitCode, Problem> {
         Command::Serve(serve) => run_async(serve::run(serve)),
         Command::Mcp(mcp) => run_async(mcp::run(mcp)),
         Command::Tokens(tokens) => run_async(tokens::run(tokens)),
+        Command::Keys(keys) => run_async(keys::run(keys)),
         Command::Contracts(contracts) => run_async(contracts::run(contracts)),
         Command::Tables(tables) => run_async(tables::run(tables)),
         Command::Plan(plan) => run_async(plan::run(plan)),

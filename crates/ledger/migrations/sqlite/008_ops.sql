@@ -36,7 +36,9 @@ CREATE TABLE analyses (
     actor          TEXT NOT NULL,
     at             TEXT NOT NULL,
     planner        TEXT NOT NULL,
-    findings_json  TEXT NOT NULL
+    findings_json  TEXT NOT NULL,
+    -- What it took: time, and what a model has used.
+    account_json   TEXT NOT NULL
 ) STRICT;
 
 -- Scripts that wait for people, and what became of them.

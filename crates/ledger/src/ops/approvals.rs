@@ -6,6 +6,7 @@ use crate::store::{Conn, Row, args};
 use crate::{Ledger, LedgerError, time};
 use domain::{Caller, Fault, Kind};
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
@@ -19,10 +20,11 @@ pub struct Verdict {
     pub now: Timestamp,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Approval {
     pub actor: String,
     pub digest: String,
+    #[schemars(with = "String")]
     pub at: Timestamp,
     pub comment: String,
     /// Of an earlier version: an edit has made it void.
@@ -109,6 +111,7 @@ fn open_for(conn: &dyn Conn, caller: &Caller, verdict: &Verdict) -> Answer<KeptP
         return Ok(Err(unknown("proposal", &verdict.proposal_id)));
     };
     let fault = match () {
+        () if found.state == ProposalState::Expired => too_late(),
         () if found.state != ProposalState::Waiting => closed(found.state),
         () if found.requester == caller.actor => {
             Fault::new(Kind::Forbidden, "approval.own", "nobody approves what they have asked for")
@@ -116,7 +119,7 @@ fn open_for(conn: &dyn Conn, caller: &Caller, verdict: &Verdict) -> Answer<KeptP
         }
         () if verdict.now >= found.expires_at => {
             conn.execute("UPDATE script_proposals SET state = 'expired' WHERE id = $1", args![&found.proposal_id])?;
-            Fault::new(Kind::Conflict, "approval.expired", "the proposal has waited too long").hint("propose it again")
+            too_late()
         }
         () if verdict.digest != found.digest => {
             let message = "the proposal is not what you have seen: it was edited since";
@@ -127,6 +130,10 @@ fn open_for(conn: &dyn Conn, caller: &Caller, verdict: &Verdict) -> Answer<KeptP
         () => return Ok(Ok(found)),
     };
     refuse(conn, "approval.refused", caller, about(&found), fault)
+}
+
+pub(super) fn too_late() -> Fault {
+    Fault::new(Kind::Conflict, "approval.expired", "the proposal has waited too long").hint("propose it again")
 }
 
 fn about(found: &KeptProposal) -> serde_json::Value {

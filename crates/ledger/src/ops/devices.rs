@@ -7,6 +7,7 @@ use crate::tokens::{self, NewToken};
 use crate::{Ledger, LedgerError, Secret, time};
 use domain::{Caller, Fault, Kind};
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -16,12 +17,15 @@ pub const DEVICE_CLAIM: &str = "device";
 /// The role of such a token.
 pub const DEVICE_ROLE: &str = "device";
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Device {
     pub id: String,
     pub name: String,
+    #[schemars(with = "String")]
     pub created_at: Timestamp,
+    #[schemars(with = "Option<String>")]
     pub enrolled_at: Option<Timestamp>,
+    #[schemars(with = "Option<String>")]
     pub seen_at: Option<Timestamp>,
     /// What its owner lets scripts have; none before it has enrolled.
     pub grants: Option<Value>,

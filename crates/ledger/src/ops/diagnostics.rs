@@ -5,6 +5,7 @@ use crate::store::{Conn, Row, args};
 use crate::{Ledger, LedgerError, time};
 use domain::Caller;
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -22,11 +23,12 @@ pub struct KeptDiagnostics {
 }
 
 /// A submission in a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DiagnosticsLine {
     pub diagnostics_id: String,
     pub device_id: String,
     pub actor: String,
+    #[schemars(with = "String")]
     pub at: Timestamp,
     /// How many values were taken out of it.
     pub redacted: usize,
@@ -35,16 +37,19 @@ pub struct DiagnosticsLine {
 }
 
 /// What was found in one submission.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Analysis {
     pub analysis_id: String,
     pub diagnostics_id: String,
     pub device_id: String,
     pub actor: String,
+    #[schemars(with = "String")]
     pub at: Timestamp,
     /// Who found it: `offline`, or a model's name.
     pub planner: String,
     pub findings: Value,
+    /// What it took: time, and what a model has used, or why it had nothing to say.
+    pub account: Value,
 }
 
 impl Ledger {
@@ -101,11 +106,11 @@ fn keep(conn: &dyn Conn, caller: &Caller, kept: &KeptDiagnostics) -> Result<(), 
 }
 
 fn keep_analysis(conn: &dyn Conn, caller: &Caller, analysis: &Analysis) -> Result<(), LedgerError> {
-    let Analysis { analysis_id, diagnostics_id, device_id, actor, at, planner, findings } = analysis;
-    let sql = "INSERT INTO analyses (id, diagnostics_id, device_id, actor, at, planner, findings_json) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7)";
-    let values = args![analysis_id, diagnostics_id, device_id, actor, time::text(*at), planner, findings.to_string()];
-    conn.execute(sql, values)?;
+    let Analysis { analysis_id, diagnostics_id, device_id, actor, at, planner, findings, account } = analysis;
+    let sql = "INSERT INTO analyses (id, diagnostics_id, device_id, actor, at, planner, findings_json, account_json) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    let (at, found, taken) = (time::text(*at), findings.to_string(), account.to_string());
+    conn.execute(sql, args![analysis_id, diagnostics_id, device_id, actor, at, planner, found, taken])?;
     let count = findings.as_array().map_or(0, Vec::len);
     let detail = json!({
         "analysis": analysis_id, "diagnostics": diagnostics_id, "device": device_id, "planner": planner,
@@ -145,5 +150,6 @@ fn read_analysis(row: &Row) -> Result<Analysis, LedgerError> {
         at: time::parse("at", &row.get::<String>("at")?)?,
         planner: row.get("planner")?,
         findings: row.json("findings_json")?,
+        account: row.json("account_json")?,
     })
 }

@@ -1,6 +1,6 @@
 //! The queue of each device: what is sent once, fetched with a lease, and told how it ended.
 
-use super::approvals::{self, Ready};
+use super::approvals::{self, Ready, too_late};
 use super::proposals::{self, ProposalState, closed};
 use super::{Answer, note, refuse, results};
 use crate::store::{Conn, Row, args};
@@ -8,10 +8,11 @@ use crate::{Ledger, LedgerError, time};
 use domain::package::{ClaimToken, ScriptResult, SignedPackage};
 use domain::{Caller, Fault, Kind, Run};
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PackageState {
     Queued,
@@ -35,14 +36,17 @@ pub struct Sending {
     pub expires_at: Timestamp,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct KeptPackage {
     pub package_id: String,
     pub proposal_id: String,
     pub device_id: String,
     pub digest: String,
+    #[schemars(with = "String")]
     pub run_id: domain::RunId,
+    #[schemars(with = "String")]
     pub created_at: Timestamp,
+    #[schemars(with = "String")]
     pub expires_at: Timestamp,
     pub state: PackageState,
     /// How often it was fetched.
@@ -80,6 +84,16 @@ impl Ledger {
     ) -> Result<Option<SignedPackage>, LedgerError> {
         let (caller, device, hash) = (caller.clone(), device.to_owned(), token.sha256());
         self.write(move |conn| claim(conn, &caller, &device, &hash, (now, lease_until))).await
+    }
+
+    /// Closes what has waited too long for people, or for its device.
+    pub async fn expire_scripts(&self, now: Timestamp) -> Result<(), LedgerError> {
+        self.write(move |conn| {
+            let house = Caller::new("gatehouse", "house");
+            proposals::expire(conn, &house, now)?;
+            expire(conn, &house, None, now)
+        })
+        .await
     }
 
     pub async fn log_script(&self, device: &str, token: &ClaimToken, piece: LogPiece) -> Answer<()> {
@@ -121,6 +135,7 @@ fn send(conn: &dyn Conn, caller: &Caller, sending: &Sending) -> Answer<()> {
     });
     let fault = match () {
         () if found.state != ProposalState::Waiting => Some(closed(found.state)),
+        () if sending.now >= found.expires_at => Some(too_late()),
         () if (found.version, &found.digest) != (seen.version, &seen.digest) => Some(not_approved()),
         () if approved_by.len() < found.risk.approvers() => Some(not_approved()),
         () => None,
@@ -165,7 +180,7 @@ fn claim(
     (now, lease_until): (Timestamp, Timestamp),
 ) -> Result<Option<SignedPackage>, LedgerError> {
     conn.execute("UPDATE devices SET seen_at = $2 WHERE id = $1", args![device, time::text(now)])?;
-    expire(conn, caller, device, now)?;
+    expire(conn, caller, Some(device), now)?;
     let sql = "SELECT id, digest, signed_json, claims FROM packages WHERE device_id = $1 \
                AND (state = 'queued' OR (state = 'claimed' AND lease_until <= $2)) ORDER BY created_at, id LIMIT 1";
     let Some(row) = conn.first(sql, args![device, time::text(now)])? else { return Ok(None) };
@@ -179,14 +194,15 @@ fn claim(
     row.json("signed_json").map(Some)
 }
 
-/// What nobody fetched in time runs nowhere any more.
-fn expire(conn: &dyn Conn, caller: &Caller, device: &str, now: Timestamp) -> Result<(), LedgerError> {
-    let sql = "UPDATE packages SET state = 'expired' WHERE device_id = $1 AND state = 'queued' AND expires_at <= $2 \
-               RETURNING id, run_json";
-    for row in conn.query(sql, args![device, time::text(now)])? {
+/// What nobody fetched in time runs nowhere any more: of one device, or of all.
+fn expire(conn: &dyn Conn, caller: &Caller, device: Option<&str>, now: Timestamp) -> Result<(), LedgerError> {
+    let sql = "UPDATE packages SET state = 'expired' WHERE state = 'queued' AND expires_at <= $1 \
+               AND ($2 = '' OR device_id = $2) RETURNING id, device_id, run_json";
+    for row in conn.query(sql, args![time::text(now), device.unwrap_or_default()])? {
         let fault = Fault::new(Kind::Timeout, "script.expired", "the device did not fetch the script in time");
         results::close(conn, row.json("run_json")?, fault)?;
-        note(conn, "script.expired", caller, json!({ "package": row.get::<String>("id")?, "device": device }))?;
+        let (id, device): (String, String) = (row.get("id")?, row.get("device_id")?);
+        note(conn, "script.expired", caller, json!({ "package": id, "device": device }))?;
     }
     Ok(())
 }

@@ -5,10 +5,11 @@ use crate::store::{Conn, Row, args};
 use crate::{Ledger, LedgerError, time};
 use domain::{Caller, Fault, Kind, Risk, ScriptProposal};
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ProposalState {
     /// Policy accepts it, and people have not said all that they must.
@@ -55,12 +56,13 @@ impl Draft {
     }
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct KeptProposal {
     pub proposal_id: String,
     pub device_id: String,
     pub analysis_id: Option<String>,
     pub requester: String,
+    #[schemars(with = "String")]
     pub at: Timestamp,
     pub version: i64,
     pub digest: String,
@@ -69,6 +71,7 @@ pub struct KeptProposal {
     pub report: Value,
     pub risk: Risk,
     pub state: ProposalState,
+    #[schemars(with = "String")]
     pub expires_at: Timestamp,
 }
 
@@ -197,6 +200,18 @@ fn withdraw(conn: &dyn Conn, caller: &Caller, id: &str) -> Answer<KeptProposal> 
     conn.execute("UPDATE script_proposals SET state = 'withdrawn' WHERE id = $1", args![id])?;
     note(conn, "script.withdrawn", caller, detail)?;
     Ok(Ok(find(conn, id)?.ok_or(LedgerError::NoAnswer)?))
+}
+
+/// What nobody has approved in time.
+pub(super) fn expire(conn: &dyn Conn, caller: &Caller, now: Timestamp) -> Result<(), LedgerError> {
+    let sql = "UPDATE script_proposals SET state = 'expired' WHERE state = 'waiting' AND expires_at <= $1 \
+               RETURNING id, device_id, digest";
+    for row in conn.query(sql, args![time::text(now)])? {
+        let (id, device, digest): (String, String, String) =
+            (row.get("id")?, row.get("device_id")?, row.get("digest")?);
+        note(conn, "proposal.expired", caller, json!({ "proposal": id, "device": device, "digest": digest }))?;
+    }
+    Ok(())
 }
 
 fn about(id: &str, device: &str, digest: &str, version: i64, draft: &Draft) -> Value {

@@ -15,6 +15,7 @@ on_both! {
     an_edit_voids_what_was_approved_even_when_it_is_undone,
     time_ends_what_waits,
     an_approval_sends_once,
+    what_waits_too_long_is_closed_by_the_house,
     what_its_device_does_not_have_yet_can_be_taken_back,
     a_package_is_leased_and_ended_once,
     a_rollback_is_a_run_of_its_own,
@@ -208,7 +209,7 @@ async fn time_ends_what_waits(place: Place) {
     let late = Verdict { now: kept.expires_at, ..verdict(&kept) };
     assert_eq!(code(ledger.approve_script(&approver("bea"), late).await), "approval.expired");
     assert_eq!(ledger.script_proposal("a").await.unwrap().unwrap().state, ProposalState::Expired);
-    assert_eq!(code(ledger.approve_script(&approver("bea"), verdict(&kept)).await), "proposal.closed");
+    assert_eq!(code(ledger.approve_script(&approver("bea"), verdict(&kept)).await), "approval.expired");
     let kept = approved(&ledger, "b").await;
     let ready = ledger.approved_script(DEVICE, &kept.digest).await.unwrap().unwrap();
     let run = send(&ledger, &kept, ready, in_seconds(-1)).await.unwrap();
@@ -293,4 +294,29 @@ async fn a_rollback_is_a_run_of_its_own(place: Place) {
     let told = kinds(&ledger).await;
     assert_eq!(told.iter().filter(|kind| *kind == "run.recorded").count(), 2);
     assert_eq!(told.last().map(String::as_str), Some("script.undone"));
+}
+
+async fn what_waits_too_long_is_closed_by_the_house(place: Place) {
+    let ledger = place.open();
+    let waiting = proposed(&ledger, "p-1", Risk::Medium).await;
+    let kept = approved(&ledger, "p-2").await;
+    let run = sent(&ledger, &kept).await.unwrap();
+    ledger.expire_scripts(Timestamp::now()).await.unwrap();
+    let state = |id: &str| {
+        let (ledger, id) = (&ledger, id.to_owned());
+        async move { ledger.script_proposal(&id).await.unwrap().unwrap().state }
+    };
+    assert_eq!((state("p-1").await, state("p-2").await), (ProposalState::Waiting, ProposalState::Sent));
+    ledger.expire_scripts(in_seconds(7200)).await.unwrap();
+    assert_eq!(state("p-1").await, ProposalState::Expired);
+    assert_eq!(code(ledger.approve_script(&approver("bea"), verdict(&waiting)).await), "approval.expired");
+    let package = ledger.package_of("p-2").await.unwrap().unwrap();
+    assert_eq!(package.state, PackageState::Expired);
+    assert_eq!(ledger.run(run.run_id).await.unwrap().unwrap().status, Status::Cancelled);
+    assert_eq!(claimed(&ledger, 1).await, None);
+    let kinds = kinds(&ledger).await;
+    assert!(
+        kinds.contains(&"proposal.expired".to_owned()) && kinds.contains(&"script.expired".to_owned()),
+        "{kinds:?}"
+    );
 }

@@ -9,5 +9,6 @@
 )]
 
 mod findings;
+mod model;
 mod packages;
 mod runbooks;

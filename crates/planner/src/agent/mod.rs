@@ -11,7 +11,6 @@ pub use conversation::{Message, Role};
 pub use tools::{Tool, Tools};
 
 pub(crate) use conversation::{CallResult, Entry, begin};
-pub(crate) use once::Once;
 
 use crate::{Model, Prices, Usage};
 use domain::{Fault, Kind};

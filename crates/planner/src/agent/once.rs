@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 /// A model held to one form of answer, with one deadline for all its replies.
-pub(crate) struct Once<'a> {
+struct Once<'a> {
     agent: &'a Agent,
     system: &'a [String],
     schema: Value,
@@ -36,13 +36,13 @@ impl Hear for Heard {
 }
 
 impl<'a> Once<'a> {
-    pub fn new(agent: &'a Agent, system: &'a [String], schema: Value) -> Self {
+    fn new(agent: &'a Agent, system: &'a [String], schema: Value) -> Self {
         let until = Instant::now() + Duration::from_secs(agent.caps.seconds.into());
         Self { agent, system, schema, until, measured: Measured::default() }
     }
 
     /// The whole text of one reply. What it costs is added to `spent`, also if it fails.
-    pub async fn reply(&mut self, messages: &[Message], spent: &mut Spent) -> Result<String, Fault> {
+    async fn reply(&mut self, messages: &[Message], spent: &mut Spent) -> Result<String, Fault> {
         let Agent { model, prices, caps } = self.agent;
         let transcript = begin(messages)?;
         let mut request = Request {
@@ -77,5 +77,29 @@ impl<'a> Once<'a> {
             )),
             Stop::End | Stop::Paused => Ok(heard.text),
         }
+    }
+}
+
+impl Agent {
+    /// One question that is answered in the form of `schema`, and one more turn if `read` can't read the answer. The inner
+    /// error is what was wrong with the second one.
+    pub async fn structured<T>(
+        &self,
+        system: &[String],
+        question: String,
+        schema: Value,
+        read: impl Fn(&str) -> Result<T, String>,
+        spent: &mut Spent,
+    ) -> Result<Result<T, String>, Fault> {
+        let mut once = Once::new(self, system, schema);
+        let mut messages = vec![Message::user(question)];
+        let first = once.reply(&messages, spent).await?;
+        let wrong = match read(&first) {
+            Ok(found) => return Ok(Ok(found)),
+            Err(wrong) => wrong,
+        };
+        messages.push(Message::assistant(if first.trim().is_empty() { "{}".to_owned() } else { first }));
+        messages.push(Message::user(format!("{wrong}. Answer again, with the corrected JSON alone.")));
+        Ok(read(&once.reply(&messages, spent).await?))
     }
 }

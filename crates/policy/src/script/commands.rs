@@ -49,6 +49,11 @@ pub fn find(name: &str) -> Option<&'static Command> {
     TABLE.get(name)
 }
 
+/// All names, in the order of the alphabet.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TABLE.keys().copied()
+}
+
 pub fn is_known(name: &str) -> bool {
     TABLE.contains_key(name)
 }

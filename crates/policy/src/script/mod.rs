@@ -17,6 +17,7 @@ mod approved;
 mod arguments;
 mod commands;
 mod crosscheck;
+mod keys;
 mod manifest;
 mod open;
 mod parse;
@@ -32,7 +33,8 @@ mod words;
 mod wrappers;
 
 pub use approved::ApprovedScript;
-pub use open::{Opening, TrustedKeys};
+pub use keys::TrustedKeys;
+pub use open::Opening;
 pub use review::{Grants, Report, ScriptPolicy};
 pub use risk::Reason;
 pub use settings::ScriptSettings;

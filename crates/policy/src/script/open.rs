@@ -1,45 +1,18 @@
 //! The device's side: from a signed package to what may run here and now.
 
 use super::approved::ApprovedScript;
+use super::keys::TrustedKeys;
 use super::review::{Grants, ScriptPolicy};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use domain::package::{Package, SignedPackage, key_id, proposal_of, signed_bytes};
+use domain::package::{Package, SignedPackage, proposal_of, signed_bytes};
 use domain::{Fault, Kind, sha256_hex};
-use ed25519_dalek::{Signature, VerifyingKey};
 use jiff::Timestamp;
-use std::collections::BTreeMap;
 
 /// Larger than any package that the house makes.
 const MAX_PAYLOAD: usize = 512 * 1024;
 /// How far the clocks of house and device may be apart.
 const SKEW_SECONDS: i64 = 300;
-
-/// The house's public keys that a device believes, by their ids. More than one while keys are being replaced.
-#[derive(Debug, Clone, Default)]
-pub struct TrustedKeys(BTreeMap<String, VerifyingKey>);
-
-impl TrustedKeys {
-    /// From keys in hex.
-    pub fn parse<'a>(keys: impl IntoIterator<Item = &'a str>) -> Result<Self, Fault> {
-        keys.into_iter().map(parse_key).collect::<Result<_, _>>().map(Self)
-    }
-
-    pub fn ids(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
-    }
-}
-
-fn parse_key(text: &str) -> Result<(String, VerifyingKey), Fault> {
-    let wrong = || no("package.bad_key", "a trusted key is no ed25519 key", "give 64 hex digits");
-    let mut bytes = [0; 32];
-    hex::decode_to_slice(text.trim(), &mut bytes).map_err(|_| wrong())?;
-    let key = VerifyingKey::from_bytes(&bytes).map_err(|_| wrong())?;
-    if key.is_weak() {
-        return Err(wrong());
-    }
-    Ok((key_id(&bytes), key))
-}
 
 /// What a package is checked against.
 pub struct Opening<'a> {
@@ -88,14 +61,14 @@ fn verified(signed: &SignedPackage, keys: &TrustedKeys) -> Result<Vec<u8>, Fault
     if sha256_hex(&payload) != signed.sha256 {
         return Err(no("package.checksum_mismatch", "the package was damaged on its way", "claim it again"));
     }
-    let key = keys.0.get(&signed.key_id).ok_or_else(|| {
-        let message = "the package is signed with a key that this device does not trust";
-        no("package.unknown_key", message, "enrol the device anew, or wait for the rotation to end")
-    })?;
-    let mut signature = [0; 64];
-    hex::decode_to_slice(&signed.signature, &mut signature).map_err(|_| bad())?;
-    key.verify_strict(&signed_bytes(&payload), &Signature::from_bytes(&signature)).map_err(|_| bad())?;
-    Ok(payload)
+    match keys.verify(&signed.key_id, &signed.signature, &signed_bytes(&payload)) {
+        Some(true) => Ok(payload),
+        Some(false) => Err(bad()),
+        None => {
+            let message = "the package is signed with a key that this device does not trust";
+            Err(no("package.unknown_key", message, "enrol the device anew"))
+        }
+    }
 }
 
 fn in_time_and_place(package: &Package, opening: &Opening<'_>) -> Result<(), Fault> {
@@ -128,6 +101,6 @@ fn decode(text: &str) -> Result<String, Fault> {
     bytes.ok_or_else(|| no("package.malformed", "the script is not text in base64", "update the house"))
 }
 
-fn no(code: &str, message: &str, hint: &str) -> Fault {
+pub(super) fn no(code: &str, message: &str, hint: &str) -> Fault {
     Fault::new(Kind::Forbidden, code, message).hint(hint)
 }

@@ -59,6 +59,20 @@ impl ScriptPolicy {
         Self { settings }
     }
 
+    /// The commands that scripts may run, by name.
+    pub fn commands(&self) -> Vec<String> {
+        let ScriptSettings { allowed_binaries, denied_binaries, .. } = &self.settings;
+        let names = match allowed_binaries {
+            Some(names) => names.clone(),
+            None => commands::names().map(str::to_owned).collect(),
+        };
+        names.into_iter().filter(|name| !denied_binaries.contains(name)).collect()
+    }
+
+    pub fn settings(&self) -> &ScriptSettings {
+        &self.settings
+    }
+
     /// All that there is to say about a proposal, for a device with these grants.
     pub fn review(&self, proposal: &ScriptProposal, grants: &Grants) -> Report {
         let paths = || Paths { settings: &self.settings, manifest: &proposal.manifest };
@@ -69,8 +83,10 @@ impl ScriptPolicy {
         for (part, text) in texts.into_iter().filter_map(|(part, text)| Some((part, text?))) {
             let checked = parse::with_stack(|| self.text(text, paths(), proposal.manifest.interpreter));
             violations.extend(checked.refusals.into_iter().map(|fault| fault.detail("in", part)));
-            if part == "script" {
-                reasons.0.extend(checked.reasons.0);
+            // Whoever may run the rollback may run it alone: it makes the whole as risky as it is.
+            for reason in checked.reasons.0 {
+                let of = if part == "script" { "" } else { "in the rollback: " };
+                reasons.add(reason.risk, &reason.code, reason.line, format!("{of}{}", reason.message));
             }
             used.extend(checked.used);
         }

@@ -238,3 +238,15 @@ fn what_must_hold_of_any_script_holds_of_these() {
         .chain(rejected().into_iter().map(|(_, case)| case))
         .for_each(|case| promise::script(&proposal(case).script));
 }
+
+/// Whoever may run the rollback may run it alone.
+#[test]
+fn a_rollback_counts_for_the_risk_of_the_whole() {
+    let mut proposal = proposal("[w:/etc/app] ls /etc/app");
+    proposal.rollback = Some("systemctl restart app".to_owned());
+    let with = ScriptPolicy::default().review(&proposal, &grants());
+    proposal.rollback = Some("true".to_owned());
+    let without = ScriptPolicy::default().review(&proposal, &grants());
+    assert!(with.risk > without.risk || with.reasons.len() > without.reasons.len(), "{:?}", with.reasons);
+    assert!(with.reasons.iter().any(|reason| reason.message.starts_with("in the rollback: ")), "{:?}", with.reasons);
+}

@@ -1,4 +1,5 @@
-//! `POST /api/v1/ai/analyses`: what ails a device, by rules; as JSON, or told while it is found.
+//! `POST /api/v1/ai/analyses`: what ails a device, by rules and by the model where there is one; as JSON, or
+//! told while it is found.
 
 use super::diagnostics::{Reveal, find, reveal};
 use super::{ENGINEERS, PEOPLE, allow, new_id, unknown};
@@ -6,6 +7,7 @@ use crate::House;
 use crate::aside::aside;
 use crate::http::identify::Identified;
 use crate::http::{HttpFault, Path, Query, StrictJson};
+use crate::planning::Thought;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -14,7 +16,8 @@ use axum::response::{IntoResponse, Response};
 use domain::{Caller, Fault};
 use jiff::Timestamp;
 use ledger::ops::Analysis;
-use ops::Submission;
+use ops::{Diagnostics, Finding, Submission, model};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::convert::Infallible;
@@ -24,7 +27,7 @@ use std::time::{Duration, Instant};
 /// How long a stream is silent at most.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnalysisRequest {
     diagnostics_id: String,
@@ -56,21 +59,49 @@ impl House {
         let kept = find(self, diagnostics_id).await?;
         let submission: Submission =
             serde_json::from_value(kept.submission).map_err(|_| Fault::internal("analysis.submission"))?;
-        let rules = self.ops.rules.clone();
-        let findings = aside(move || rules.analyse(&submission.normalise())).await?;
+        let diagnostics = Arc::new(submission.normalise());
+        let (rules, shared) = (self.ops.rules.clone(), diagnostics.clone());
+        let by_rules = aside(move || rules.analyse(&shared)).await?;
+        let thought = self.findings_of_model(&diagnostics).await?;
+        let model_time = thought.as_ref().map_or(Duration::ZERO, |thought| thought.took);
+        let own_time = start.elapsed().saturating_sub(model_time);
+        self.metrics.ops.took("analysis", own_time);
+        let mut account = json!({ "own_ms": own_time.as_secs_f64() * 1e3 });
+        if let (Some(thought), Some(account)) = (&thought, account.as_object_mut()) {
+            self.metrics.ops.took("model", model_time);
+            account.insert("model".to_owned(), thought.account());
+        }
+        let (planner, findings) = merged(by_rules, thought);
         let analysis = Analysis {
             analysis_id: id.to_owned(),
             diagnostics_id: kept.id,
             device_id: kept.device_id,
             actor: caller.actor.clone(),
             at: Timestamp::now(),
-            planner: "offline".to_owned(),
+            planner,
             findings: serde_json::to_value(findings).map_err(|_| Fault::internal("analysis.json"))?,
+            account,
         };
         self.ledger.keep_analysis(caller, &analysis).await.map_err(Fault::from)?;
-        self.metrics.ops.took("analysis", start.elapsed());
         Ok(analysis)
     }
+
+    async fn findings_of_model(&self, diagnostics: &Diagnostics) -> Result<Option<Thought<Vec<Finding>>>, Fault> {
+        let prompt = model::ask_findings(diagnostics, &self.ops.library);
+        self.think(prompt, |answer| model::read_findings(answer, diagnostics, &self.ops.library)).await
+    }
+}
+
+/// What a model found, then what the rules know besides; a model that has nothing to say leaves the rules.
+fn merged(by_rules: Vec<Finding>, thought: Option<Thought<Vec<Finding>>>) -> (String, Vec<Finding>) {
+    let Some(Thought { answer: Ok(mut found), used, .. }) = thought else { return ("offline".to_owned(), by_rules) };
+    let unnamed: Vec<Finding> =
+        by_rules.into_iter().filter(|known| !found.iter().any(|finding| finding.id == known.id)).collect();
+    found.extend(unnamed);
+    found.sort_by(|a, b| {
+        (b.severity, b.confidence).partial_cmp(&(a.severity, a.confidence)).unwrap_or(std::cmp::Ordering::Equal)
+    });
+    (used.name, found)
 }
 
 /// `status`, then each `finding`, then `done` with all of it, or `error`; a `heartbeat` whenever there was silence.

@@ -16,6 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 use ledger::ops::{Enrolment, LogPiece};
 use policy::redact::Masks;
 use policy::script::Grants;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -25,7 +26,7 @@ use std::time::Duration;
 const MAX_PIECE: usize = 64 * 1024;
 const MAX_LOG: i64 = 16 * 1024 * 1024;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectRequest {
     device_id: String,
@@ -33,7 +34,7 @@ pub struct ExpectRequest {
     name: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EnrolRequest {
     code: String,
@@ -42,11 +43,11 @@ pub struct EnrolRequest {
     version: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimRequest {}
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LogRequest {
     claim_token: ClaimToken,
@@ -55,7 +56,7 @@ pub struct LogRequest {
     text: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResultRequest {
     claim_token: ClaimToken,
@@ -94,6 +95,13 @@ pub async fn enrol(State(house): State<Arc<House>>, request: Request) -> Result<
     let StrictJson(request) =
         <StrictJson<EnrolRequest> as axum::extract::FromRequest<_>>::from_request(request, &house).await?;
     let EnrolRequest { code, grants, sandbox_tier, version } = request;
+    if !is_plain(&sandbox_tier) || !is_plain(&version) {
+        return Err(HttpFault::new(
+            Kind::Invalid,
+            "device.version",
+            "`sandbox_tier` and `version` are not plain words",
+        ));
+    }
     let enrolment = Enrolment {
         grants: serde_json::to_value(&grants).map_err(|_| Fault::internal("device.grants"))?,
         sandbox_tier,
@@ -102,9 +110,10 @@ pub async fn enrol(State(house): State<Arc<House>>, request: Request) -> Result<
     };
     let enrolled = async { Ok(house.ledger.enrol_device(&code, enrolment).await?.ok()) };
     let enrolled = house.prove(from, &code, enrolled, "the code is wrong, used or expired").await?;
+    let trusted = house.ops.keyring.list()?;
     Ok(Json(json!({
-        "device_id": enrolled.device_id, "token": enrolled.token.expose(),
-        "trusted_keys": [house.ops.signer.public_key()],
+        "device_id": enrolled.device_id, "token": enrolled.token.expose(), "trusted_keys": trusted.keys,
+        "keys_serial": trusted.serial,
     })))
 }
 
@@ -118,7 +127,10 @@ pub async fn claim(
     let token = claim_token()?;
     let times = (Timestamp::now(), after(house.config.ops.lease));
     match house.ledger.claim_script(&caller, &device, &token, times).await.map_err(Fault::from)? {
-        Some(package) => Ok(Json(json!({ "claim_token": token, "package": package })).into_response()),
+        Some(package) => {
+            let keys = house.ops.keyring.signed_lists()?;
+            Ok(Json(json!({ "claim_token": token, "package": package, "keys": keys })).into_response())
+        }
         None => Ok(StatusCode::NO_CONTENT.into_response()),
     }
 }
@@ -147,11 +159,28 @@ pub async fn result(
     StrictJson(request): StrictJson<ResultRequest>,
 ) -> Result<StatusCode, HttpFault> {
     let device = device_of(&house, &caller).await?;
-    let ending = request.result.ending;
-    let ended = house.ledger.end_script(&caller, &device, &request.claim_token, request.result).await;
+    check_shape(&request.result)?;
+    let ResultRequest { claim_token, result } = request;
+    let ended = house.ledger.end_script(&caller, &device, &claim_token, result.clone()).await;
     ended.map_err(Fault::from)?.inspect_err(|fault| house.metrics.ops.refused(fault))?;
-    house.metrics.ops.ended(ending);
+    house.metrics.ops.ended(&result);
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// What a device says goes on record: it is words of ours, or numbers.
+fn check_shape(result: &ScriptResult) -> Result<(), Fault> {
+    let words = [&result.code, &result.sandbox_tier].into_iter().flatten().chain(&result.unenforced);
+    let ids = [&result.package_id, &result.digest];
+    let is_fine = words.clone().all(|word| is_plain(word)) && words.count() <= 32;
+    match is_fine && ids.iter().all(|id| id.is_empty() || (id.len() <= 80 && is_plain(id))) {
+        true => Ok(()),
+        false => Err(Fault::new(Kind::Invalid, "result.invalid", "the result is not made of plain words")),
+    }
+}
+
+fn is_plain(word: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
+    !word.is_empty() && word.len() <= 80 && word.chars().all(plain)
 }
 
 fn after(time: Duration) -> Timestamp {

@@ -1,5 +1,6 @@
 //! `POST /api/v1/ai/diagnostics`: what a device says about itself, kept without what nobody else must see.
 
+use super::masks::each_text;
 use super::{APPROVERS, ENGINEERS, PEOPLE, allow, device_of, enrolled, new_id, refuse, unknown};
 use crate::House;
 use crate::aside::aside;
@@ -88,15 +89,6 @@ fn redacted(
     let mut submission: Submission = serde_json::from_value(value).map_err(failed)?;
     device.clone_into(&mut submission.device_id);
     Ok((submission, masks))
-}
-
-pub fn each_text(value: &mut Value, change: &mut impl FnMut(&mut String)) {
-    match value {
-        Value::String(text) => change(text),
-        Value::Array(items) => items.iter_mut().for_each(|item| each_text(item, change)),
-        Value::Object(fields) => fields.values_mut().for_each(|field| each_text(field, change)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
 }
 
 /// `GET /api/v1/ai/diagnostics?device_id=`: what a device has said, without the texts.

@@ -1,11 +1,13 @@
 //! What is counted of Ops: steps with their time and how they went, and what policy found wrong with scripts.
 
 use domain::Fault;
+use domain::package::{Ending, ScriptResult};
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
+use serde_json::json;
 use std::time::Duration;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -61,9 +63,14 @@ impl OpsMetrics {
         self.refused.get_or_create(&Code { code: fault.code.clone() }).inc();
     }
 
-    pub fn ended(&self, ending: domain::package::Ending) {
-        let ending = serde_json::to_value(ending).ok().and_then(|word| word.as_str().map(str::to_owned));
-        self.ended.get_or_create(&How { ending: ending.unwrap_or_default() }).inc();
+    /// `succeeded` and `failed` tell those apart that ran to their end.
+    pub fn ended(&self, result: &ScriptResult) {
+        let ending = match (result.ending, result.exit_code) {
+            (Ending::Exited, Some(0)) => "succeeded".to_owned(),
+            (Ending::Exited, _) => "failed".to_owned(),
+            (other, _) => json!(other).as_str().unwrap_or_default().to_owned(),
+        };
+        self.ended.get_or_create(&How { ending }).inc();
     }
 
     /// Without the line that ends a page of metrics.

@@ -11,7 +11,9 @@
 mod analyses;
 mod devices;
 mod diagnostics;
+mod drafts;
 pub mod envelope;
+mod masks;
 pub mod metrics;
 mod packages;
 mod proposals;

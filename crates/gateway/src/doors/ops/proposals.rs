@@ -2,25 +2,26 @@
 
 use super::analyses::find_analysis;
 use super::diagnostics::find as find_diagnostics;
-use super::{ENGINEERS, PEOPLE, allow, enrolled, new_id, unknown};
+use super::drafts::{Written, draft, from_finding, from_rollback};
+use super::masks::{Values, each_text, hidden, restored};
+use super::{APPROVERS, ENGINEERS, PEOPLE, allow, enrolled, new_id, unknown};
 use crate::House;
 use crate::http::identify::Identified;
 use crate::http::{HttpFault, Path, Query, StrictJson};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::{Fault, Kind, ScriptProposal};
-use jiff::{SignedDuration, Timestamp};
-use ledger::ops::{Draft, KeptProposal, ProposalState};
-use ops::{Finding, RunbookCall};
-use policy::redact::Masks;
+use domain::{Caller, Fault, Kind, ScriptProposal};
+use ledger::ops::{KeptProposal, ProposalState};
+use ops::RunbookCall;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// One of `finding` (by its place in the analysis), `runbook` and `script`.
-#[derive(Deserialize)]
+/// One of `finding` (by its place in the analysis), `runbook`, `script` and `rollback_of` (a package that has run).
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProposeRequest {
     #[serde(default)]
@@ -29,13 +30,25 @@ pub struct ProposeRequest {
     analysis_id: Option<String>,
     #[serde(default)]
     finding: Option<usize>,
+    /// Who writes the script of a finding: its runbook if it has one, else the model, unless this says which.
+    #[serde(default)]
+    by: Option<By>,
     #[serde(default)]
     runbook: Option<RunbookCall>,
     #[serde(default)]
     script: Option<ScriptProposal>,
+    #[serde(default)]
+    rollback_of: Option<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    Runbook,
+    Model,
+}
+
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ValidateRequest {
     device_id: String,
@@ -60,61 +73,35 @@ pub async fn propose(
         Some(id) => Some(find_analysis(&house, id).await?),
         None => None,
     };
-    let device = request.device_id.clone().or_else(|| analysis.as_ref().map(|a| a.device_id.clone()));
-    let device = device.ok_or_else(|| invalid("`device_id` or `analysis_id` is missing"))?;
-    if analysis.as_ref().is_some_and(|analysis| analysis.device_id != device) {
-        return Err(invalid("the analysis is of another device").into());
-    }
-    let proposal = match (&request.finding, &request.runbook, request.script) {
-        (Some(place), None, None) => {
-            let analysis = analysis.as_ref().ok_or_else(|| invalid("a `finding` needs its `analysis_id`"))?;
-            from_finding(&house, &analysis.findings, &analysis.diagnostics_id, *place).await?
-        }
-        (None, Some(call), None) => house.ops.library.propose(call).map_err(|e| invalid(&e.to_string()))?,
-        (None, None, Some(script)) => script,
-        _ => return Err(invalid("give one of `finding`, `runbook` and `script`").into()),
+    let undone = match &request.rollback_of {
+        Some(id) => Some(from_rollback(&house, id).await?),
+        None => None,
     };
-    let draft = draft(&house, &device, proposal).await?;
+    let known = analysis.as_ref().map(|a| &a.device_id).or(undone.as_ref().map(|(device, _)| device));
+    let device = request.device_id.clone().or_else(|| known.cloned());
+    let device = device.ok_or_else(|| invalid("`device_id` or `analysis_id` is missing"))?;
+    if known.is_some_and(|known| *known != device) {
+        return Err(invalid("the analysis or the package is of another device").into());
+    }
+    enrolled(&house, &device).await?;
+    let written = match (&request.finding, &request.runbook, request.script, undone) {
+        (Some(place), None, None, None) => {
+            let analysis = analysis.as_ref().ok_or_else(|| invalid("a `finding` needs its `analysis_id`"))?;
+            from_finding(&house, analysis, *place, request.by).await?
+        }
+        (None, Some(call), None, None) => {
+            Written::plain(house.ops.library.propose(call).map_err(|e| invalid(&e.to_string()))?)
+        }
+        (None, None, Some(script), None) => Written::plain(script),
+        (None, None, None, Some((_, rollback))) => Written::plain(rollback),
+        _ => return Err(invalid("give one of `finding`, `runbook`, `script` and `rollback_of`").into()),
+    };
+    let model_time = written.model_time;
+    let draft = draft(&house, &device, written).await?;
     let id = new_id("pr");
     let kept = house.ledger.propose_script(&caller, &id, (&device, request.analysis_id.as_deref()), draft).await;
-    house.metrics.ops.took("proposal", start.elapsed());
-    Ok((StatusCode::CREATED, Json(body(&house, &kept.map_err(Fault::from)?).await?)))
-}
-
-/// The runbook of a finding. Its parameters may be placeholders: the device needs what they stand for, and approvers see it.
-async fn from_finding(
-    house: &House,
-    findings: &Value,
-    diagnostics: &str,
-    place: usize,
-) -> Result<ScriptProposal, Fault> {
-    let finding = findings.as_array().and_then(|all| all.get(place)).cloned();
-    let finding = finding.ok_or_else(|| unknown("finding", &place.to_string()))?;
-    let finding: Finding = serde_json::from_value(finding).map_err(|_| Fault::internal("proposal.finding"))?;
-    let mut call = finding.runbook.ok_or_else(|| {
-        Fault::new(Kind::NotFound, "finding.no_runbook", format!("there is no runbook for `{}`", finding.id))
-            .hint("send a `script` of your own")
-    })?;
-    let masks = Masks::keeping(find_diagnostics(house, diagnostics).await?.masks);
-    call.parameters.values_mut().for_each(|value| *value = masks.restore(value));
-    house.ops.library.propose(&call).map_err(|e| invalid(&e.to_string()))
-}
-
-/// With what policy thinks of it for this device.
-async fn draft(house: &House, device: &str, proposal: ScriptProposal) -> Result<Draft, Fault> {
-    enrolled(house, device).await?;
-    let report = house.review_script(device, &proposal).await?;
-    house.metrics.ops.violated(report.violations.iter());
-    let now = Timestamp::now();
-    let lifetime = SignedDuration::try_from(house.config.ops.approval).unwrap_or(SignedDuration::ZERO);
-    Ok(Draft {
-        accepted: report.violations.is_empty(),
-        risk: report.risk,
-        report: serde_json::to_value(&report).map_err(|_| Fault::internal("proposal.report"))?,
-        proposal,
-        now,
-        expires_at: now.saturating_add(lifetime).unwrap_or(now),
-    })
+    house.metrics.ops.took("proposal", start.elapsed().saturating_sub(model_time));
+    Ok((StatusCode::CREATED, Json(shown(&house, &caller, &kept.map_err(Fault::from)?).await?)))
 }
 
 /// `PUT /api/v1/ai/proposals/{id}`: another text. Approvals of the one before are void.
@@ -126,9 +113,14 @@ pub async fn edit(
 ) -> Result<Json<Value>, HttpFault> {
     allow(&house, &caller, ENGINEERS).await?;
     let kept = find(&house, &id).await?;
-    let draft = draft(&house, &kept.device_id, script).await?;
+    let script = match values_of(&house, &kept).await? {
+        Some(values) => restored(&values, &script)?,
+        None => script,
+    };
+    enrolled(&house, &kept.device_id).await?;
+    let draft = draft(&house, &kept.device_id, Written::plain(script)).await?;
     let edited = house.ledger.edit_script(&caller, &id, draft).await.map_err(Fault::from)??;
-    Ok(Json(body(&house, &edited).await?))
+    Ok(Json(shown(&house, &caller, &edited).await?))
 }
 
 /// `POST /api/v1/ai/proposals/{id}/withdraw`.
@@ -139,7 +131,7 @@ pub async fn withdraw(
 ) -> Result<Json<Value>, HttpFault> {
     allow(&house, &caller, ENGINEERS).await?;
     let kept = house.ledger.withdraw_script(&caller, &id).await.map_err(Fault::from)??;
-    Ok(Json(body(&house, &kept).await?))
+    Ok(Json(shown(&house, &caller, &kept).await?))
 }
 
 /// `POST /api/v1/ai/validations`: the report alone; nothing is kept.
@@ -160,7 +152,7 @@ pub async fn show(
     Path(id): Path<String>,
 ) -> Result<Json<Value>, HttpFault> {
     allow(&house, &caller, PEOPLE).await?;
-    Ok(Json(body(&house, &find(&house, &id).await?).await?))
+    Ok(Json(shown(&house, &caller, &find(&house, &id).await?).await?))
 }
 
 /// `GET /api/v1/ai/proposals?state=waiting`: the inbox, without texts.
@@ -194,10 +186,21 @@ pub async fn find(house: &House, id: &str) -> Result<KeptProposal, Fault> {
     house.ledger.script_proposal(id).await.map_err(Fault::from)?.ok_or_else(|| unknown("proposal", id))
 }
 
-pub async fn body(house: &House, kept: &KeptProposal) -> Result<Value, Fault> {
+/// A proposal as this caller may see it: what was taken out of the diagnostics is for approvers. An engineer sees
+/// placeholders, and may write them.
+pub async fn shown(house: &House, caller: &Caller, kept: &KeptProposal) -> Result<Value, Fault> {
     let approvals = house.ledger.approvals(kept).await.map_err(Fault::from)?;
     let package = house.ledger.package_of(&kept.proposal_id).await.map_err(Fault::from)?;
     let mut body = json!(kept);
+    if !APPROVERS.contains(&caller.role.as_str())
+        && let Some(values) = values_of(house, kept).await?
+    {
+        for part in ["proposal", "previous", "report"] {
+            if let Some(part) = body.get_mut(part) {
+                each_text(part, &mut |text| *text = hidden(&values, text));
+            }
+        }
+    }
     if let Some(object) = body.as_object_mut() {
         object.insert("approvals".to_owned(), json!(approvals));
         object.insert("approvals_needed".to_owned(), json!(kept.risk.approvers()));
@@ -206,6 +209,13 @@ pub async fn body(house: &House, kept: &KeptProposal) -> Result<Value, Fault> {
     Ok(body)
 }
 
-fn invalid(message: &str) -> Fault {
+/// What placeholders stand for in a proposal that came of an analysis.
+async fn values_of(house: &House, kept: &KeptProposal) -> Result<Option<Values>, Fault> {
+    let Some(id) = &kept.analysis_id else { return Ok(None) };
+    let analysis = find_analysis(house, id).await?;
+    Ok(Some(find_diagnostics(house, &analysis.diagnostics_id).await?.masks))
+}
+
+pub(super) fn invalid(message: &str) -> Fault {
     Fault::new(Kind::Invalid, "proposal.invalid", message)
 }

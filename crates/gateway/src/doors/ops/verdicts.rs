@@ -1,6 +1,6 @@
 //! `POST /api/v1/ai/proposals/{id}/approve` and `/reject`: what people say to a script, bound to what they have seen.
 
-use super::proposals::{body, find};
+use super::proposals::{find, shown};
 use super::{APPROVERS, allow};
 use crate::House;
 use crate::http::identify::Identified;
@@ -10,6 +10,7 @@ use axum::extract::State;
 use domain::{Fault, Kind};
 use jiff::Timestamp;
 use ledger::ops::Verdict;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use std::time::Instant;
 
 const MAX_COMMENT_CHARS: usize = 2000;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VerdictRequest {
     /// Of the proposal as it was shown.
@@ -49,10 +50,10 @@ pub async fn approve(
     let standing = house.ledger.approve_script(&caller, verdict).await.map_err(Fault::from)?;
     let standing = standing.inspect_err(|fault| house.metrics.ops.refused(fault))?;
     if standing.is_enough() {
-        house.start_script(caller, &standing.proposal).await?;
+        house.start_script(caller.clone(), &standing.proposal).await?;
     }
     house.metrics.ops.took("approval", start.elapsed());
-    Ok(Json(body(&house, &find(&house, &id).await?).await?))
+    Ok(Json(shown(&house, &caller, &find(&house, &id).await?).await?))
 }
 
 pub async fn reject(
@@ -63,5 +64,5 @@ pub async fn reject(
 ) -> Result<Json<Value>, HttpFault> {
     allow(&house, &caller, APPROVERS).await?;
     let rejected = house.ledger.reject_script(&caller, request.of(id)?).await.map_err(Fault::from)??;
-    Ok(Json(body(&house, &rejected).await?))
+    Ok(Json(shown(&house, &caller, &rejected).await?))
 }

@@ -7,7 +7,7 @@ use super::decide::{Decided, Planned, unsure};
 use super::literal::Now;
 use super::router::{Intent, Routed, Settings, route};
 use super::{Index, refuse};
-use crate::agent::{Agent, Message, Once, Spent};
+use crate::agent::{Agent, Spent};
 use crate::records::router::Instruction;
 use domain::{Fault, Kind};
 use serde_json::Value;
@@ -116,17 +116,7 @@ async fn converse<T>(
     read: impl Fn(&str) -> Result<T, String>,
     spent: &mut Spent,
 ) -> Result<T, Fault> {
-    let mut once = Once::new(agent, system, schema);
-    let mut messages = vec![Message::user(question)];
-    let first = once.reply(&messages, spent).await?;
-    let wrong = match read(&first) {
-        Ok(found) => return Ok(found),
-        Err(wrong) => wrong,
-    };
-    messages.push(Message::assistant(if first.trim().is_empty() { "{}".to_owned() } else { first }));
-    messages.push(Message::user(format!("{wrong}. Answer again, with the corrected JSON alone.")));
-    let second = once.reply(&messages, spent).await?;
-    read(&second).map_err(|wrong| {
+    agent.structured(system, question, schema, read, spent).await?.map_err(|wrong| {
         tracing::warn!(wrong, "a model's plan has not the form of a plan");
         Fault::new(Kind::NotUnderstood, "records.model_answer", "the model's plan could not be read")
             .hint("say it in other words")
