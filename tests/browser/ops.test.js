@@ -152,15 +152,15 @@ describe("ops", () => {
         await own.getByRole("textbox", { name: "Script" }).fill(`touch ${device.shared}/b\n`);
         await own.getByRole("button", { name: "Save as a new version" }).click();
         await own.getByRole("heading", { name: "Changes from version 1 to 2" }).waitFor();
-        assert.equal(await own.locator(".diff.removed").innerText(), `removed: touch ${device.shared}/a\n`);
-        assert.equal(await own.locator(".diff.added").innerText(), `added: touch ${device.shared}/b\n`);
+        assert.equal(await own.locator(".diff.removed").textContent(), `removed: touch ${device.shared}/a\n`);
+        assert.equal(await own.locator(".diff.added").textContent(), `added: touch ${device.shared}/b\n`);
         await own.getByText("void: given to an earlier version").waitFor();
         await accessible(own, "changes");
       });
     });
     await visit({ actor: "cem", role: "approver", path: address }, async (page) => {
       await page.getByRole("button", { name: "Reject" }).click();
-      await page.getByText("Rejected", { exact: true }).first().waitFor();
+      await page.locator(".state-rejected").waitFor();
     });
     assert.ok(!device.has("a") && !device.has("b"));
   });
@@ -180,7 +180,7 @@ describe("ops", () => {
       });
       await own.getByRole("button", { name: "Withdraw" }).click();
       await own.getByRole("button", { name: "Withdraw now" }).click();
-      await own.getByText("Withdrawn", { exact: true }).waitFor();
+      await own.locator(".state-withdrawn").waitFor();
     });
   });
 
@@ -209,15 +209,16 @@ describe("ops", () => {
         const approved = await approver.request.post(`/api/v1/ai/proposals/${id}/approve`, { data: { digest } });
         assert.equal((await approved.json()).state, "sent");
       }
-      await page.getByRole("link", { name: "Device pump-demo" }).click();
       // It says so by itself: after the last repair nothing is wrong with it.
-      const healthy = await page.waitForFunction(async () => {
-        const { diagnostics } = await (await fetch("/api/v1/ai/diagnostics?device_id=pump-demo")).json();
-        const made = await fetch("/api/v1/ai/analyses", { method: "POST", body: JSON.stringify({ diagnostics_id: diagnostics[0].diagnostics_id }) });
+      let healthy = "";
+      for (let tries = 0; !healthy && tries < 60; tries += 1) {
+        const { diagnostics } = await (await context.request.get("/api/v1/ai/diagnostics?device_id=pump-demo")).json();
+        const made = await context.request.post("/api/v1/ai/analyses", { data: { diagnostics_id: diagnostics[0].diagnostics_id } });
         const { analysis_id: id, findings } = await made.json();
-        return findings.length === 0 && id;
-      }, null, { polling: 500 });
-      await page.goto(`/ops/analyses/${await healthy.jsonValue()}`);
+        if (findings.length === 0) healthy = id;
+        else await page.waitForTimeout(500);
+      }
+      await page.goto(`/ops/analyses/${healthy}`);
       await page.getByText("Nothing wrong was found.").waitFor();
       await approver.close();
       await server.endDevice();
