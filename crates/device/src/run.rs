@@ -65,7 +65,8 @@ fn wait(held: &mut Held, deadline: Instant) -> Death {
 fn ending(heard: &Heard, death: Death, deadline: Instant) -> (Ending, Option<i32>) {
     match (heard, death) {
         (_, Death::OutOfMemory) => (Ending::OutOfMemory, None),
-        (Heard::TooMuch, Death::Signal(_)) => (Ending::OutputExceeded, None),
+        // What it made of nobody listening any more does not matter.
+        (Heard::TooMuch, _) => (Ending::OutputExceeded, None),
         (Heard::TooLong, Death::Signal(_)) => (Ending::TimedOut, None),
         (_, Death::Exited(code)) => (Ending::Exited, Some(code)),
         // It had closed its streams, and went on until it was ended.

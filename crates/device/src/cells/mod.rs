@@ -84,7 +84,7 @@ pub struct Cells {
 /// A script that runs.
 pub enum Held {
     Jail(Box<Jailed>),
-    Client(Client),
+    Client(Box<Client>),
 }
 
 /// What is to run, and what must never be shown to it.
@@ -146,8 +146,8 @@ impl Cells {
         let task = Task { approved, text, hidden: &self.hidden };
         match cell {
             Cell::Bubblewrap => in_jail(self.sandbox()?, &task),
-            Cell::Podman => podman::start(&task).map(Held::Client),
-            Cell::Systemd => systemd::start(&task, self.user.as_deref()).map(Held::Client),
+            Cell::Podman => podman::start(&task).map(Box::new).map(Held::Client),
+            Cell::Systemd => systemd::start(&task, self.user.as_deref()).map(Box::new).map(Held::Client),
         }
     }
 }

@@ -51,7 +51,8 @@ fn podman(name: &str, manifest: &Manifest) -> Command {
         Network::None => "--network=none",
         Network::Host => "--network=host",
     });
-    command.args(["--ulimit", "nofile=256:256", "--ulimit", "core=0:0"]);
+    // Left out, podman asks for more than a device may be allowed to give.
+    command.args(["--ulimit", "nofile=256:256", "--ulimit", "nproc=1024:1024", "--ulimit", "core=0:0"]);
     command.arg(format!("--timeout={}", manifest.timeout_seconds.0.saturating_add(1)));
     command.arg(format!("--pids-limit={}", resources.processes));
     command.args([format!("--memory={}m", resources.memory_mb), format!("--memory-swap={}m", resources.memory_mb)]);

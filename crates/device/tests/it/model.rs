@@ -161,7 +161,7 @@ fn fifty_analyses_at_once() {
     for task in running {
         let (took, status, analysis) = task.join().unwrap();
         assert_eq!(status, 201, "{analysis}");
-        assert_eq!(analysis["findings"][0]["id"], "disk.full");
+        assert!(analysis["findings"].as_array().unwrap().iter().any(|found| found["id"] == "disk.full"), "{analysis}");
         let model_ms = analysis["account"]["model"]["ms"].as_f64().unwrap();
         shares.push(took.saturating_sub(Duration::from_secs_f64(model_ms / 1e3)).as_secs_f64() * 1e3);
     }

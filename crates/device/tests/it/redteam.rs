@@ -7,8 +7,10 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use testkit::Client;
 
 /// One block of `cases/redteam.txt`.
+#[derive(Clone)]
 struct Case {
     name: String,
     expect: String,
@@ -45,8 +47,8 @@ fn scripts_of_attackers_are_refused_or_contained() {
         text.replace("{shared}", scene.device.shared.path().to_str().unwrap())
             .replace("{outside}", outside.path().to_str().unwrap())
     };
-    let (mut wrong, all) = (Vec::new(), cases(fill));
-    for Case { name, expect, mut manifest, script } in all.iter().map(Case::clone) {
+    let (mut wrong, mut due, all, cem) = (Vec::new(), Vec::new(), cases(fill), scene.cem());
+    for Case { name, expect, mut manifest, script } in all.clone() {
         if expect != "refused" && manifest.get("writable_paths").is_none() {
             manifest["writable_paths"] = json!([scene.device.shared.path()]);
         }
@@ -54,7 +56,7 @@ fn scripts_of_attackers_are_refused_or_contained() {
         let kept = scene.propose(json!({ "script": proposal }));
         let (seen, log) = match kept["state"].as_str() {
             Some("refused") => ("refused".to_owned(), String::new()),
-            _ => run(&scene, &kept),
+            _ => run(&scene, &kept, &cem),
         };
         let fine = match expect.as_str() {
             "contained" => seen != "refused",
@@ -63,7 +65,11 @@ fn scripts_of_attackers_are_refused_or_contained() {
         if !fine || log.contains(&secret) {
             wrong.push(format!("{name}: {seen} instead of {expect}\n{}\n{log}", kept["report"]));
         }
-        if !on_record(&scene, &kept, &seen) {
+        due.push((name, if seen == "refused" { "script.refused" } else { "script.ended" }, kept["digest"].clone()));
+    }
+    let told = scene.audit();
+    for (name, kind, digest) in due {
+        if !told.iter().any(|(told, detail)| told == kind && detail["digest"] == digest) {
             wrong.push(format!("{name}: not on record"));
         }
     }
@@ -73,26 +79,13 @@ fn scripts_of_attackers_are_refused_or_contained() {
 }
 
 /// Approved by as many as it takes, and run: how it ended, and what it said.
-fn run(scene: &Scene, kept: &Value) -> (String, String) {
-    let cem = scene.cem();
-    for approver in [&scene.bea, &cem].into_iter().take(kept["approvals_needed"].as_u64().unwrap() as usize) {
+fn run(scene: &Scene, kept: &Value, cem: &Client) -> (String, String) {
+    for approver in [&scene.bea, cem].into_iter().take(kept["approvals_needed"].as_u64().unwrap() as usize) {
         assert_eq!(scene.say(approver, "approve", kept).status, 200, "{kept}");
     }
     scene.device.once();
     let package = scene.package(kept);
     (package["result"]["ending"].as_str().unwrap_or("nothing").to_owned(), package["log"].to_string())
-}
-
-fn on_record(scene: &Scene, kept: &Value, seen: &str) -> bool {
-    let kind = if seen == "refused" { "script.refused" } else { "script.ended" };
-    scene.audit().iter().any(|(told, detail)| told == kind && detail["digest"] == kept["digest"])
-}
-
-impl Case {
-    fn clone(&self) -> Self {
-        let Self { name, expect, manifest, script } = self;
-        Self { name: name.clone(), expect: expect.clone(), manifest: manifest.clone(), script: script.clone() }
-    }
 }
 
 /// Somebody who can write the house's database, and somebody who even has its key, against one device.
@@ -126,7 +119,7 @@ fn packages_that_are_not_what_was_approved_do_not_run() {
         ),
         ("package.from_the_future", Forged::WithTheKey(Box::new(move |package| package.created_at += hour))),
     ];
-    let tried = cases.len();
+    let (tried, mut due) = (cases.len(), Vec::new());
     for (place, (code, forged)) in cases.into_iter().enumerate() {
         let file = format!("owned-{place}");
         let kept = sent(&scene, &file, Risk::Medium);
@@ -135,12 +128,16 @@ fn packages_that_are_not_what_was_approved_do_not_run() {
         let package = scene.package(&kept);
         assert_eq!(package["result"]["code"], code, "{place}: {package}");
         assert!(!scene.device.file(&file).exists(), "{place}: it ran");
-        let told = |(kind, detail): &(String, Value)| {
-            kind == "script.ended" && detail["package"] == package["package_id"] && detail["code"] == code
-        };
-        assert!(scene.audit().iter().any(told), "{code} is not on record");
+        due.push((code, package["package_id"].clone()));
         let run = scene.bea.get(&format!("/runs/{}", package["run_id"].as_str().unwrap())).json();
         assert_eq!(run["status"], "refused", "{run}");
+    }
+    let told = scene.audit();
+    for (code, id) in due {
+        let is_told = |(kind, detail): &(String, Value)| {
+            kind == "script.ended" && detail["package"] == id && detail["code"] == code
+        };
+        assert!(told.iter().any(is_told), "{code} is not on record");
     }
     testkit::tally("ops", "forged packages", tried, "run or not on record", 0);
 }

@@ -69,7 +69,7 @@ async fn kinds(ledger: &Ledger) -> Vec<String> {
 }
 
 async fn sent(ledger: &Ledger, kept: &KeptProposal) -> Result<Run, Fault> {
-    let ready = ledger.approved_script(DEVICE, &kept.digest).await.unwrap().expect("enough approvals");
+    let ready = ledger.approved_script(DEVICE, &kept.digest).await.unwrap().unwrap();
     send(ledger, kept, ready, in_seconds(3600)).await
 }
 
@@ -135,7 +135,7 @@ async fn a_code_enrols_once_and_ends_the_token_before(place: Place) {
     let late = ledger.expect_device(&admin, DEVICE, "pump", in_seconds(-1)).await.unwrap();
     assert!(ledger.enrol_device(late.expose(), enrolment()).await.unwrap().is_err(), "expired");
     let first = ledger.expect_device(&admin, DEVICE, "pump", in_seconds(60)).await.unwrap();
-    let enrolled = ledger.enrol_device(first.expose(), enrolment()).await.unwrap().ok().expect("a good code");
+    let enrolled = ledger.enrol_device(first.expose(), enrolment()).await.unwrap().unwrap();
     assert_eq!(enrolled.device_id, DEVICE);
     let known = ledger.authenticate(enrolled.token.expose()).await.unwrap().unwrap();
     assert_eq!((known.role.as_str(), known.claims["device"].as_str()), ("device", DEVICE));

@@ -119,7 +119,8 @@ fn known(call: Call, library: &Library) -> Option<RunbookCall> {
     let runbook = library.iter().find(|runbook| runbook.id == call.id)?;
     let parameters: BTreeMap<String, String> =
         call.parameters.into_iter().map(|given| (given.name, given.value)).collect();
-    parameters.keys().all(|name| runbook.parameters.contains_key(name)).then(|| RunbookCall { id: call.id, parameters })
+    let fits = parameters.keys().all(|name| runbook.parameters.contains_key(name));
+    fits.then_some(RunbookCall { id: call.id, parameters })
 }
 
 /// Every text that the diagnostics hold.

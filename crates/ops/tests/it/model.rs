@@ -27,7 +27,8 @@ fn findings_are_read_strictly() {
     let finding = read(&found(|_| {})).unwrap().remove(0);
     assert_eq!((finding.id.as_str(), finding.severity), ("disk.full", Severity::Critical));
     assert_eq!(finding.runbook.unwrap().id, "find_large_files");
-    let wrong: [(&str, fn(&mut Value)); 6] = [
+    type Change = fn(&mut Value);
+    let wrong: [(&str, Change); 6] = [
         ("a key too many", |f| f["command"] = json!("rm -rf /")),
         ("a key too few", |f| drop(f.as_object_mut().unwrap().remove("title"))),
         ("surer than sure", |f| f["confidence"] = json!(1.5)),
