@@ -18,7 +18,8 @@ help: ## what there is
 
 run: deps build ## build, then serve the demo on http://127.0.0.1:$(PORT)
 	@echo "starting the demo on port $(PORT) (data in $(DATA); stop with Ctrl-C)"
-	@exec $(TARGET)/release/gatehouse serve --demo --listen 127.0.0.1:$(PORT) --data $(DATA)
+	@mkdir -p $(DATA); $(TARGET)/release/gatehouse demo-device --data $(DATA) --url http://127.0.0.1:$(PORT) & \
+	exec $(TARGET)/release/gatehouse serve --demo --listen 127.0.0.1:$(PORT) --data $(DATA)
 
 build: duckdb
 	@echo "building (the first time takes some minutes)"
@@ -39,7 +40,7 @@ unit: duckdb
 
 page: duckdb ## the page in a real browser; pictures of it go to $(TARGET)/pictures
 	@scripts/node-modules
-	@$(CARGO) build --locked --quiet -p gatehouse
+	@$(CARGO) build --locked --quiet -p gatehouse -p device
 	@echo "== the page"; GATEHOUSE=$(TARGET)/debug/gatehouse PICTURES=$(TARGET)/pictures node --test --test-reporter=spec tests/browser/main.js
 
 bench: deps duckdb ## figures, as ratios measured in one run

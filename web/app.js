@@ -46,16 +46,19 @@ function Content({ entry, enter }) {
   if (entry.state === "signed out") return html`<${SignIn} onRetry=${enter} />`;
   if (entry.state === "unavailable") return html`<${Unavailable} error=${entry.error} onRetry=${enter} />`;
   const { session, datasets } = entry;
+  if (route.name === "ops") {
+    return html`<${Lazy} load=${() => import("./ops/page.js")} page=${route.page} id=${route.id} session=${session} />`;
+  }
   if (route.name === "admin") {
     return html`<${Lazy} load=${() => import("./admin/page.js")} page=${route.page} session=${session} datasets=${datasets} />`;
   }
   if (route.name === "history") {
     return html`<${Lazy} load=${() => import("./history/page.js")} session=${session} datasets=${datasets} />`;
   }
-  if (datasets.length === 0) return html`<${NoDatasets} />`;
   if (route.name === "run") {
     return html`<${Lazy} load=${() => import("./run/page.js")} key=${route.id} id=${route.id} session=${session} datasets=${datasets} />`;
   }
+  if (datasets.length === 0) return html`<${NoDatasets} />`;
   return html`<${AskPage} thread=${route.thread} visit=${route.visit} datasets=${datasets} />`;
 }
 
@@ -63,7 +66,7 @@ function Content({ entry, enter }) {
 function Bar({ session }) {
   return html`<header class="bar">
     <a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="26" height="26" /><span>${strings.name}</span></a>
-    ${session && html`<${Navigation} admin=${session.role === "admin"} />`}
+    ${session && html`<${Navigation} role=${session.role} />`}
     <div class="session">
       ${session && html`<${Who} ...${session} />`}
       <${ThemeButton} />
@@ -72,15 +75,19 @@ function Bar({ session }) {
   </header>`;
 }
 
-/** @param {{admin: boolean}} props */
-function Navigation({ admin }) {
+/** Who has something to do with devices: the roles of the Ops door. */
+const OPS_ROLES = ["engineer", "approver", "admin"];
+
+/** @param {{role: string}} props */
+function Navigation({ role }) {
   const { name } = useRoute();
   const link = (/** @type {string} */ href, /** @type {string} */ text, /** @type {boolean} */ here) =>
     html`<a href=${href} aria-current=${here ? "page" : undefined}>${text}</a>`;
   return html`<nav class="places" aria-label=${strings.places}>
     ${link("/", strings.ask, name === "ask")}
     ${link("/history", strings.history, name === "history" || name === "run")}
-    ${admin && link("/admin/policy", strings.admin, name === "admin")}
+    ${OPS_ROLES.includes(role) && link("/ops/approvals", strings.ops, name === "ops")}
+    ${role === "admin" && link("/admin/policy", strings.admin, name === "admin")}
   </nav>`;
 }
 

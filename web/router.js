@@ -7,6 +7,7 @@ import { useEffect, useState } from "./vendor/preact.js";
  * @typedef {{name: "ask", thread?: string}
  *   | {name: "run", id: string}
  *   | {name: "history"}
+ *   | {name: "ops", page: string, id: string}
  *   | {name: "admin", page: string}} Place
  */
 
@@ -15,10 +16,11 @@ import { useEffect, useState } from "./vendor/preact.js";
  * @returns {Place}
  */
 function parse(path) {
-  const [, first, second = ""] = path.split("/").map(decodeURIComponent);
+  const [, first, second = "", third = ""] = path.split("/").map(decodeURIComponent);
   if (first === "r") return { name: "run", id: second };
   if (first === "t") return { name: "ask", thread: second };
   if (first === "history") return { name: "history" };
+  if (first === "ops") return { name: "ops", page: second, id: third };
   if (first === "admin") return { name: "admin", page: second };
   return { name: "ask" };
 }

@@ -1,4 +1,7 @@
-/** Every English word of the page. A translation replaces this module and nothing else. */
+/**
+ * Every English word of the page; those about devices are in ops/strings.js, which is fetched with their pages.
+ * A translation replaces these two modules and nothing else.
+ */
 
 const count = (/** @type {number} */ n, /** @type {string} */ one, many = `${one}s`) =>
   `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
@@ -14,6 +17,7 @@ export const strings = {
   places: "Pages",
   ask: "Ask",
   history: "History",
+  ops: "Ops",
   admin: "Admin",
   loading: "Loading…",
   tryAgain: "Try again",

@@ -1,42 +1,15 @@
 /** For everyone: by keyboard alone, with a screen reader, in light and dark, on a small screen, over a slow line. */
 import assert from "node:assert/strict";
 import { mkdirSync, statSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { readFileSync } from "node:fs";
+import { accessible } from "./harness/axe.js";
 import { PHONE, ask, visit } from "./harness/visit.js";
 
 /** @typedef {import("playwright-core").Page} Page */
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const PICTURES = process.env.PICTURES ?? "target/pictures";
 const FIRST_LOAD_BYTES = 60_000;
-
-/**
- * All rules in light; in dark those that colours decide.
- * @param {Page} page
- * @param {string} where
- */
-async function accessible(page, where) {
-  await page.evaluate(AXE);
-  for (const [scheme, options] of /** @type {const} */ ([["light", "{ resultTypes: ['violations'] }"], ["dark", "{ resultTypes: ['violations'], runOnly: ['color-contrast', 'link-in-text-block'] }"]])) {
-    await page.emulateMedia({ colorScheme: scheme });
-    await noneSerious(page, options, `${where}, ${scheme}`);
-  }
-}
-
-/**
- * @param {Page} page
- * @param {string} options
- * @param {string} where
- */
-async function noneSerious(page, options, where) {
-  const { violations } = /** @type {import("axe-core").AxeResults} */ (await page.evaluate(`axe.run(${options})`));
-  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  const told = serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`);
-  assert.deepEqual(told, [], where);
-}
 
 /**
  * Presses Tab until something has the focus.

@@ -7,6 +7,7 @@ import "./watch.test.js";
 import "./see.test.js";
 import "./trust.test.js";
 import "./own.test.js";
+import "./ops.test.js";
 import "./everyone.test.js";
 
 after(closeAll);

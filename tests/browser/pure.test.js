@@ -5,6 +5,8 @@ import { readEvents } from "../../web/api/events.js";
 import { columnsOf } from "../../web/result/cells.js";
 import { csv, json, tsv } from "../../web/result/export.js";
 import { nextOrder, sorted } from "../../web/result/sort.js";
+import { diffLines, folded } from "../../web/ops/diff.js";
+import { shellLines, shellTokens } from "../../web/ops/shell.js";
 import { formatSql, tokens } from "../../web/run/sql.js";
 
 test("a stream is read as the standard says, wherever it is cut", async () => {
@@ -77,4 +79,31 @@ test("laying SQL out changes nothing but white space", () => {
   }
   assert.match(formatSql(statements[0] ?? ""), /\nLEFT JOIN /);
   assert.match(formatSql(statements[0] ?? ""), /'x  y'/);
+});
+
+test("the words of a script are told apart, and none is lost", () => {
+  const script = "# look\nfor f in /var/log/*.log; do\n  du -sh \"$f: x\" | sort -h # biggest\ndone\nX=1 A=$2 cp 'a b' \\\n  c#d > /dev/null 2>&1 && { echo ok; }\n";
+  assert.equal(shellTokens(script).map(({ text }) => text).join(""), script);
+  const of = (/** @type {string} */ kind) => shellTokens(script).filter((token) => token.kind === kind).map(({ text }) => text);
+  assert.deepEqual(of("comment"), ["# look", "# biggest"]);
+  assert.deepEqual(of("command"), ["du", "sort", "cp", "echo"]);
+  assert.deepEqual(of("keyword"), ["for", "in", "do", "done", "{", "}"]);
+  assert.deepEqual(of("variable"), ["$f", "$2"]);
+  assert.deepEqual(of("string"), ['"', ': x"', "'a b'"]);
+  assert.equal(shellLines(script).length, 6);
+  for (const odd of ["", "'", '"', "$", "${", "a\\", "`x`", "<<EOF\n$x\nEOF", "\u0000#", "é=1"]) {
+    assert.equal(shellTokens(odd).map(({ text }) => text).join(""), odd);
+  }
+});
+
+test("a difference gives both texts back, and folds what is the same", () => {
+  const pairs = [["", ""], ["", "a"], ["a\nb\nc\n", "a\nx\nc\n"], ["a\nb", "b\na"], ["1\n2\n3\n4\n5\n6\n7\n8\n9", "1\n2\n3\n4\n5\n6\n7\n8\nnine"]];
+  for (const [before = "", after = ""] of pairs) {
+    const lines = diffLines(before, after);
+    const side = (/** @type {string} */ other) => lines.filter(({ kind }) => kind !== other).map(({ text }) => text).join("\n");
+    assert.equal(side("added"), before.replace(/\n$/, ""));
+    assert.equal(side("removed"), after.replace(/\n$/, ""));
+  }
+  const [before = "", after = ""] = pairs[4] ?? [];
+  assert.deepEqual(folded(diffLines(before, after)).map((line) => (line.kind === "gap" ? line.count : line.kind)), [5, "same", "same", "same", "removed", "added"]);
 });

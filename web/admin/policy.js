@@ -39,7 +39,7 @@ export function PolicyPage({ datasets }) {
       </label>
       <label>${strings.actor} <input name="actor" autocomplete="off" placeholder=${strings.anyone} /></label>
       <label class="statement">${strings.statement}
-        <textarea name="statement" rows="7" spellcheck="false" required placeholder=${strings.statementHint}></textarea>
+        <textarea name="statement" rows="7" spellcheck=${false} required placeholder=${strings.statementHint}></textarea>
       </label>
       <button type="submit" class="primary">${strings.test}</button>
     </form>

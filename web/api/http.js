@@ -52,7 +52,16 @@ export async function send(path, options = {}) {
   if (response.ok) return response;
   if (response.status === 401) onSignedOut();
   const body = await response.json().catch(() => null);
-  throw new ApiError(body?.error ?? strings.faults.badReply(response.status), response.status, body?.request_id);
+  throw new ApiError(faultOf(body?.error) ?? strings.faults.badReply(response.status), response.status, body?.request_id);
+}
+
+/**
+ * The Ops door keeps hint and place among the details.
+ * @param {Fault & {details?: {hint?: string, span?: import("./types.js").Span}} | undefined} error
+ * @returns {Fault | undefined}
+ */
+function faultOf(error) {
+  return error && { ...error, hint: error.hint ?? error.details?.hint, span: error.span ?? error.details?.span };
 }
 
 /**
@@ -69,6 +78,14 @@ export async function getJson(path, options) {
  */
 export async function postJson(path, body) {
   return readJson(await send(path, { method: "POST", body: JSON.stringify(body) }));
+}
+
+/**
+ * @param {string} path
+ * @param {unknown} body
+ */
+export async function putJson(path, body) {
+  return readJson(await send(path, { method: "PUT", body: JSON.stringify(body) }));
 }
 
 /** @param {Response} response */

@@ -56,6 +56,8 @@ pub enum Command {
     /// The settings in force
     #[command(subcommand)]
     Config(Config),
+    /// A device with three faults, for the demo
+    DemoDevice(DemoDevice),
     /// JSON Schemas of what callers and operators write
     #[command(subcommand)]
     Schema(Schema),
@@ -94,6 +96,18 @@ pub struct Serve {
     /// Which planner turns questions into plans
     #[arg(long, value_name = "NAME")]
     pub planner: Option<String>,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  gatehouse serve --demo &\n  gatehouse demo-device\n\nIts faults are found without a model, and repaired by scripts once somebody has approved them; at every start they are\nback. What its programs say goes to the house by itself. It needs `gatehouse-device` beside this program, and ends\nwith its house."
+)]
+pub struct DemoDevice {
+    #[command(flatten)]
+    pub data: Data,
+    /// Where the house is
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]
+    pub url: String,
 }
 
 #[derive(Args)]

@@ -16,7 +16,7 @@ const MAX_EVIDENCE: usize = 5;
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     pub id: String,
-    /// `{field}` stands for a field of the first fact that fits.
+    /// `{field}` stands for a field of the first fact that fits, or for what a pattern calls so: `(?<field>…)`.
     pub title: String,
     pub severity: Severity,
     pub confidence: f64,
@@ -31,6 +31,7 @@ pub struct Rule {
     /// It is a finding if none fits, although somebody looked.
     #[serde(default)]
     pub none: bool,
+    /// Not offered where one of its parameters can't be filled.
     #[serde(default)]
     pub runbook: Option<RunbookCall>,
 }
@@ -102,11 +103,25 @@ fn find(rule: &Rule, patterns: &BTreeMap<String, Regex>, facts: &Facts) -> Vec<F
     }
     match fitting.first() {
         Some(first) if fitting.len() >= rule.count && (rule.over == "log" || rule.count > 1) => {
-            vec![finding(rule, first, fitting.clone())]
+            vec![finding(rule, &named(first, patterns), fitting.clone())]
         }
-        Some(_) if fitting.len() >= rule.count => fitting.iter().map(|fact| finding(rule, fact, vec![fact])).collect(),
+        Some(_) if fitting.len() >= rule.count => {
+            fitting.iter().map(|fact| finding(rule, &named(fact, patterns), vec![fact])).collect()
+        }
         _ => Vec::new(),
     }
+}
+
+/// With what the patterns name in it, as fields of their own.
+fn named(fact: &Fact, patterns: &BTreeMap<String, Regex>) -> Fact {
+    let mut fact = fact.clone();
+    for (field, pattern) in patterns {
+        let Some(text) = fact.fields.get(field).and_then(Value::as_str).map(str::to_owned) else { continue };
+        let Some(captures) = pattern.captures(&text) else { continue };
+        let found = pattern.capture_names().flatten().filter_map(|name| Some((name, captures.name(name)?)));
+        fact.fields.extend(found.map(|(name, value)| (name.to_owned(), value.as_str().into())));
+    }
+    fact
 }
 
 fn finding(rule: &Rule, fact: &Fact, lines: Vec<&Fact>) -> Finding {
@@ -115,6 +130,7 @@ fn finding(rule: &Rule, fact: &Fact, lines: Vec<&Fact>) -> Finding {
         id: call.id.clone(),
         parameters: call.parameters.iter().map(|(name, value)| (name.clone(), filled(value, fact))).collect(),
     });
+    let runbook = runbook.filter(|call| !call.parameters.values().any(|value| value.contains('{')));
     Finding {
         id: rule.id.clone(),
         title: filled(&rule.title, fact),

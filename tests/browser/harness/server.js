@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-const PROGRAM = process.env.GATEHOUSE ?? "target/debug/gatehouse";
+export const PROGRAM = process.env.GATEHOUSE ?? "target/debug/gatehouse";
 const SETTINGS = {
   LOG_LEVEL: "error",
   GATEHOUSE_LIMITS_REQUESTS_PER_SECOND: "10000",
@@ -18,6 +18,8 @@ const SETTINGS = {
 export class Server {
   /** @type {import("node:child_process").ChildProcess | undefined} */
   #process;
+  /** @type {import("node:child_process").ChildProcess | undefined} */
+  #device;
   #data = mkdtempSync(join(tmpdir(), "gatehouse-page-"));
 
   /** @param {number} port */
@@ -58,7 +60,26 @@ export class Server {
     await gone;
   }
 
+  /** The demo's device with its three faults; gives the approver's sign-in link. */
+  async startDevice() {
+    const args = ["demo-device", "--data", this.#data, "--url", this.url];
+    this.#device = spawn(PROGRAM, args, { stdio: ["ignore", "pipe", "inherit"] });
+    const lines = createInterface({ input: /** @type {import("node:stream").Readable} */ (this.#device.stdout) });
+    for await (const line of lines) if (line.startsWith("approver ")) return line.split(/\s+/)[1] ?? "";
+    throw new Error("the demo's device did not start");
+  }
+
+  /** Ends the demo's device as Ctrl-C would. */
+  async endDevice() {
+    const device = this.#device;
+    if (!device || device.exitCode !== null || device.signalCode !== null) return;
+    const gone = once(device, "exit");
+    device.kill("SIGINT");
+    await gone;
+  }
+
   async close() {
+    await this.endDevice();
     await this.end("SIGKILL");
     rmSync(this.#data, { recursive: true, force: true });
   }

@@ -3,6 +3,7 @@
 mod audit;
 mod config;
 mod contracts;
+mod demo_device;
 mod doctor;
 mod eval;
 mod keys;
@@ -33,6 +34,7 @@ pub fn run(cli: Cli) -> Result<ExitCode, Problem> {
         Command::Audit(audit) => run_async(audit::run(audit)),
         Command::Replay(replay) => run_async(replay::run(replay)),
         Command::Doctor(doctor) => run_async(doctor::run(doctor)),
+        Command::DemoDevice(wish) => run_async(demo_device::run(wish)),
         Command::Config(config) => config::run(config),
         Command::Schema(Schema::Contract) => Ok(shown(&policy::contract_json_schema())),
         Command::Schema(Schema::ChangePlan) => Ok(shown(&policy::change_plan_json_schema())),

@@ -5,6 +5,7 @@
 //! (`generate`) and writes them in its format (`write`).
 
 mod crm;
+pub mod device;
 mod energy;
 mod files;
 mod names;

@@ -6,7 +6,7 @@ use serde_json::json;
 #[test]
 fn every_address_of_the_page_is_the_page() {
     let index = demo().stranger().get("/").text();
-    for path in ["/history", "/r/01a1e137", "/t/x", "/admin/policy"] {
+    for path in ["/history", "/r/01a1e137", "/t/x", "/admin/policy", "/ops/approvals", "/ops/devices/pump-1"] {
         let reply = demo().stranger().get(path);
         assert_eq!((reply.status, reply.text()), (200, index.clone()), "{path}");
     }

@@ -26,6 +26,8 @@ pub fn router(house: Arc<House>) -> Router {
         .route("/r/{run}",               get(page::index))
         .route("/t/{thread}",            get(page::index))
         .route("/history",               get(page::index))
+        .route("/ops/{page}",            get(page::index))
+        .route("/ops/{page}/{id}",       get(page::index))
         .route("/admin/{page}",          get(page::index))
         .route("/assets/{*path}",        get(page::asset))
         .route("/login",                 get(session::login))
@@ -64,7 +66,7 @@ pub fn router(house: Arc<House>) -> Router {
         .route("/api/admin/tables/{id}", get(scan::admin::describe).delete(scan::admin::unregister))
         // Ops
         .route("/api/v1/ai/schemas",     get(ops::schemas))
-        .route("/api/v1/ai/diagnostics", post(ops::submit))
+        .route("/api/v1/ai/diagnostics", get(ops::list_diagnostics).post(ops::submit))
         .route("/api/v1/ai/diagnostics/{id}", get(ops::show_diagnostics))
         .route("/api/v1/ai/analyses",    post(ops::analyse))
         .route("/api/v1/ai/analyses/{id}", get(ops::show_analysis))

@@ -22,6 +22,20 @@ pub struct KeptDiagnostics {
     pub masks: BTreeMap<String, String>,
 }
 
+/// A submission in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DiagnosticsLine {
+    pub diagnostics_id: String,
+    pub device_id: String,
+    pub actor: String,
+    #[schemars(with = "String")]
+    pub at: Timestamp,
+    /// How many values were taken out of it.
+    pub redacted: usize,
+    /// The last analysis of it.
+    pub analysis_id: Option<String>,
+}
+
 /// What was found in one submission.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Analysis {
@@ -49,6 +63,19 @@ impl Ledger {
         self.read(move |conn| {
             let found = conn.first("SELECT * FROM diagnostics WHERE id = $1", args![&id])?;
             found.as_ref().map(read).transpose()
+        })
+        .await
+    }
+
+    /// Of one device, the newest first.
+    pub async fn diagnostics_of(&self, device: &str) -> Result<Vec<DiagnosticsLine>, LedgerError> {
+        const MOST: i64 = 50;
+        let device = device.to_owned();
+        self.read(move |conn| {
+            let sql = "SELECT id, device_id, actor, at, masks_json, (SELECT a.id FROM analyses a \
+                       WHERE a.diagnostics_id = diagnostics.id ORDER BY a.at DESC, a.id DESC LIMIT 1) AS analysis_id \
+                       FROM diagnostics WHERE device_id = $1 ORDER BY at DESC, id DESC LIMIT $2";
+            conn.query(sql, args![&device, MOST])?.iter().map(read_line).collect()
         })
         .await
     }
@@ -100,6 +127,17 @@ fn read(row: &Row) -> Result<KeptDiagnostics, LedgerError> {
         at: time::parse("at", &row.get::<String>("at")?)?,
         submission: row.json("submission_json")?,
         masks: row.json("masks_json")?,
+    })
+}
+
+fn read_line(row: &Row) -> Result<DiagnosticsLine, LedgerError> {
+    Ok(DiagnosticsLine {
+        diagnostics_id: row.get("id")?,
+        device_id: row.get("device_id")?,
+        actor: row.get("actor")?,
+        at: time::parse("at", &row.get::<String>("at")?)?,
+        redacted: row.json::<BTreeMap<String, String>>("masks_json")?.len(),
+        analysis_id: row.get("analysis_id")?,
     })
 }
 

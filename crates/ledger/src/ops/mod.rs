@@ -12,7 +12,7 @@ mod results;
 
 pub use approvals::{Approval, Ready, Standing, Verdict};
 pub use devices::{DEVICE_CLAIM, DEVICE_ROLE, Device, Enrolled, Enrolment};
-pub use diagnostics::{Analysis, KeptDiagnostics};
+pub use diagnostics::{Analysis, DiagnosticsLine, KeptDiagnostics};
 pub use packages::{KeptPackage, LogPiece, PackageState, Sending};
 pub use proposals::{Draft, KeptProposal, ProposalState};
 

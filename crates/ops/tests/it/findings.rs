@@ -48,6 +48,21 @@ fn every_rule_finds_what_it_is_for() {
 }
 
 #[test]
+fn a_runbook_is_told_what_the_log_names_or_not_offered() {
+    let call = |line: &str| {
+        let output = Output { command: "journalctl".to_owned(), text: line.to_owned() };
+        let submission = Submission { outputs: vec![output], ..Submission::default() };
+        let found = RuleBase::built_in().unwrap().analyse(&submission.normalise()).remove(0);
+        found.runbook.map(|call| call.parameters.into_values().collect::<Vec<_>>())
+    };
+    let told = call("app[1]: stale lock /var/lib/app/run/a-b.lock: process 4711 is gone").unwrap();
+    assert_eq!(told, ["/var/lib/app/run", "a-b.lock"]);
+    assert_eq!(call("app[1]: lock file already exists: /srv/x.lock").unwrap(), ["/srv", "x.lock"]);
+    assert_eq!(call("app[1]: log /a/b.log has grown beyond its quota").unwrap(), ["/a", "b.log"]);
+    assert_eq!(call("app[1]: stale lock, not starting"), None, "of what?");
+}
+
+#[test]
 fn output_is_read_into_shape() {
     let all: Vec<Output> = cases().pop().unwrap().1.outputs;
     let diagnostics = Submission { outputs: all, ..Submission::default() }.normalise();

@@ -46,8 +46,8 @@ fn rules_name_runbooks_that_exist_with_parameters_that_they_have() {
     let library = Library::built_in().unwrap();
     for rule in RuleBase::built_in().unwrap().rules() {
         let Some(mut call) = rule.runbook.clone() else { continue };
-        for value in call.parameters.values_mut().filter(|value| value.contains('{')) {
-            *value = "nginx.service".to_owned();
+        for (name, value) in call.parameters.iter_mut().filter(|(_, value)| value.contains('{')) {
+            *value = if name == "directory" { "/var/lib/app" } else { "nginx.service" }.to_owned();
         }
         library.propose(&call).unwrap_or_else(|error| panic!("{}: {error}", rule.id));
     }

@@ -11,6 +11,7 @@ type Words = LazyLock<HashSet<&'static str>>;
 static TLDS: Words = LazyLock::new(|| words(include_str!("words/tlds.txt")));
 static WEAK_TLDS: Words = LazyLock::new(|| words(include_str!("words/weak_tlds.txt")));
 static NOT_HOSTS: Words = LazyLock::new(|| words(include_str!("words/not_hosts.txt")));
+static NOT_HOST_PARTS: Words = LazyLock::new(|| words(include_str!("words/not_host_parts.txt")));
 static SYSTEM_USERS: Words = LazyLock::new(|| words(include_str!("words/system_users.txt")));
 
 /// Ends of names that belong to systemd.
@@ -285,6 +286,15 @@ fn host(value: &str, before: &str, after: &str, alone: bool) -> bool {
         || (WEAK_TLDS.contains(tld) && labels.len() >= 3 && labels.iter().all(|label| label.len() >= 2));
     let name_in_code = after.starts_with('=') || before.ends_with(['.', '-']);
     known && !joined && !name_in_code && !after.starts_with(|c: char| c.is_ascii_alphanumeric())
+}
+
+/// `pool-3-thread-12`, `CVE-2026-1`, `eu-west-1`: words with hyphens and numbers that logs are full of.
+pub(super) fn is_technical(value: &str) -> bool {
+    const REGIONS: [&str; 8] = ["eu", "us", "ap", "sa", "ca", "me", "af", "il"];
+    let lower = value.to_ascii_lowercase();
+    let parts: Vec<&str> = lower.split('-').collect();
+    let region = matches!(parts.as_slice(), [first, _, last] if REGIONS.contains(first) && last.len() <= 2);
+    region || parts.iter().any(|part| NOT_HOST_PARTS.contains(part))
 }
 
 /// `v18`, `x86-64`, `python3`, `tls1.3`.

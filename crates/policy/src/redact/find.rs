@@ -70,7 +70,7 @@ impl Redactor {
             claims.take(placeholder.range());
         }
         let mut found = Vec::new();
-        for Rule { kind, pattern } in &self.rules {
+        for Rule { kind, weak, pattern } in &self.rules {
             let mut from = 0;
             while let Some(captures) = pattern.captures_at(text, from) {
                 let Some(whole) = captures.get(0) else { break };
@@ -78,6 +78,7 @@ impl Redactor {
                 // From the end of the value, not of what was needed to recognise it: the next may begin there.
                 from = if it.end() > from { it.end() } else { whole.end().max(from + 1) };
                 if let Some(range) = accept::accept(*kind, text, it.range(), whole.range(), self.keep)
+                    && !(*weak && accept::is_technical(it.as_str()))
                     && claims.take(range.clone())
                 {
                     found.push(Found { kind: *kind, range });

@@ -14,6 +14,8 @@ const MAX_BYTES: usize = 4 << 20;
 
 pub(super) struct Rule {
     pub kind: Sensitive,
+    /// Nothing but its shape says what it is.
+    pub weak: bool,
     pub pattern: Regex,
 }
 
@@ -25,10 +27,11 @@ pub(super) fn rules() -> Result<Vec<Rule>, regex::Error> {
 fn rule(line: &str) -> Result<Rule, regex::Error> {
     let wrong = |what: &str| regex::Error::Syntax(format!("{what}: {line}"));
     let (kind, pattern) = line.split_once('\t').ok_or_else(|| wrong("no tab"))?;
-    let kind = Sensitive::parse(kind).ok_or_else(|| wrong("no such kind"))?;
+    let weak = kind.ends_with('?');
+    let kind = Sensitive::parse(kind.trim_end_matches('?')).ok_or_else(|| wrong("no such kind"))?;
     let pattern = pattern.replace("{HOST}", HOST).replace("{NAMED}", NAMED).replace("{USER}", USER);
     let pattern = RegexBuilder::new(&pattern).size_limit(MAX_BYTES).build()?;
-    Ok(Rule { kind, pattern })
+    Ok(Rule { kind, weak, pattern })
 }
 
 /// What stands for a value already.

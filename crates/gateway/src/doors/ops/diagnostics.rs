@@ -31,6 +31,12 @@ pub struct Reveal {
     pub reveal: bool,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Filter {
+    device_id: String,
+}
+
 pub async fn submit(
     State(house): State<Arc<House>>,
     Identified(caller): Identified,
@@ -83,6 +89,17 @@ fn redacted(
     let mut submission: Submission = serde_json::from_value(value).map_err(failed)?;
     device.clone_into(&mut submission.device_id);
     Ok((submission, masks))
+}
+
+/// `GET /api/v1/ai/diagnostics?device_id=`: what a device has said, without the texts.
+pub async fn list(
+    State(house): State<Arc<House>>,
+    Identified(caller): Identified,
+    Query(filter): Query<Filter>,
+) -> Result<Json<Value>, HttpFault> {
+    allow(&house, &caller, PEOPLE).await?;
+    let lines = house.ledger.diagnostics_of(&filter.device_id).await.map_err(Fault::from)?;
+    Ok(Json(json!({ "diagnostics": lines })))
 }
 
 /// `GET /api/v1/ai/diagnostics/{id}`.

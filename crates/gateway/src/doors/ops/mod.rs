@@ -22,7 +22,7 @@ mod verdicts;
 
 pub use analyses::{analyse, show as show_analysis};
 pub use devices::{claim, enrol, expect, list as list_devices, log, result};
-pub use diagnostics::{show as show_diagnostics, submit};
+pub use diagnostics::{list as list_diagnostics, show as show_diagnostics, submit};
 pub use packages::show as show_package;
 pub use proposals::{edit, list as list_proposals, propose, runbooks, show as show_proposal, validate, withdraw};
 pub use schemas::schemas;

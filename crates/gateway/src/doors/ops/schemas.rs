@@ -24,11 +24,12 @@ fn requests() -> [(&'static str, Schema); 8] {
     ]
 }
 
-fn replies() -> [(&'static str, Schema); 5] {
+fn replies() -> [(&'static str, Schema); 6] {
     [
         ("analysis", schema_for!(kept::Analysis)),
         ("approval", schema_for!(kept::Approval)),
         ("device", schema_for!(kept::Device)),
+        ("diagnostics_line", schema_for!(kept::DiagnosticsLine)),
         ("kept_package", schema_for!(kept::KeptPackage)),
         ("proposal", schema_for!(kept::KeptProposal)),
     ]
