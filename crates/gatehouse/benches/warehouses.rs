@@ -39,7 +39,7 @@ fn postgres() {
     let cluster = Postgres::start();
     let database = cluster.database();
     cluster.sql(&database, &format!(
-        "CREATE TABLE numbers AS SELECT n, (n % 1000) / 7.0::double precision AS share, 'name ' || n % 5000 AS name, \
+        "CREATE TABLE numbers AS SELECT n::bigint AS n, (n % 1000) / 7.0::double precision AS share, 'name ' || n % 5000 AS name, \
          (n % 100000)::numeric(12, 2) AS amount, DATE '2020-01-01' + (n % 2000)::int AS day \
          FROM generate_series(0, {ROWS} - 1) AS n; CREATE INDEX ON numbers (n); ANALYZE numbers"
     ));
