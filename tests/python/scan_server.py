@@ -26,7 +26,8 @@ class Scan(BaseModel):
 
 
 def select(scan: Scan):
-    return connection.cursor().sql("SELECT n, share, name FROM numbers WHERE n < ?", params=[scan.rows])
+    # Not `sql()`: with parameters it makes Python objects of all rows first.
+    return connection.cursor().execute("SELECT n, share, name FROM numbers WHERE n < ?", [scan.rows])
 
 
 @app.post("/usual")

@@ -116,7 +116,7 @@ impl Bench {
         let rounds = if rows > ROWS { 1 } else { 5 };
         let url = format!("{}/api/v2/scan", self.server.url);
         let authorization = format!("authorization: Bearer {}", self.token);
-        let mut bytes = 0;
+        let mut bytes: u64 = 0;
         let curl = p50(rounds, || {
             let mut command = Command::new("curl");
             command.args(["-sS", "-o", "/dev/null", "-w", "%{size_download}", "-H", &authorization]);

@@ -14,7 +14,7 @@
 
 use serde_json::{Value, json};
 use std::time::Instant;
-use testkit::{Client, Server, ServerBuilder};
+use testkit::{Client, Postgres, Server, ServerBuilder};
 
 const WARM_UP: usize = 50;
 const CALLS: usize = 1_600;
@@ -29,7 +29,7 @@ type Call = Box<dyn FnMut(usize) -> usize + Send>;
 struct Database {
     name: &'static str,
     server: Server,
-    bare: fn(&Server) -> Call,
+    bare: Box<dyn Fn() -> Call>,
 }
 
 fn main() {
@@ -37,33 +37,74 @@ fn main() {
     if !std::env::args().any(|arg| arg == "--bench") {
         return;
     }
-    // Another database is a line more.
-    let databases = vec![Database { name: "SQLite", server: demo().start(), bare: sqlite }];
-    for database in databases {
+    for database in [sqlite(), postgres()] {
         println!("a READ of Records on {}, and what it adds to the bare call (ms)", database.name);
         agree(&database);
         CALLERS.into_iter().for_each(|callers| compare(&database, callers));
     }
 }
 
-fn demo() -> ServerBuilder {
+fn house() -> ServerBuilder {
     ServerBuilder::new(env!("CARGO_BIN_EXE_gatehouse"))
-        .demo()
         .env("GATEHOUSE_LIMITS_REQUESTS_PER_SECOND", "1000000")
         .env("GATEHOUSE_LIMITS_BURST", "1000000")
 }
 
-/// The same statement in this process, prepared once.
-fn sqlite(server: &Server) -> Call {
-    let firm = rusqlite::Connection::open(server.data().join("datasets/crm/crm.sqlite")).expect("the database");
-    Box::new(move |client| {
-        let sql = "SELECT id, client_id, status, created_at FROM cases WHERE client_id = ?1 AND status = 'ACTIVE' AND \
-                   deleted_at IS NULL LIMIT 100";
-        let mut statement = firm.prepare_cached(sql).expect("a statement");
-        let row = |row: &rusqlite::Row<'_>| (0..4).map(|i| row.get::<_, String>(i)).collect::<Result<Vec<_>, _>>();
-        let rows = statement.query_map([client.to_string()], row).expect("rows");
-        rows.collect::<Result<Vec<_>, _>>().expect("rows").len()
-    })
+/// The bare call is the same statement in this process, prepared once.
+fn sqlite() -> Database {
+    let server = house().demo().start();
+    let file = server.data().join("datasets/crm/crm.sqlite");
+    let bare = move || -> Call {
+        let firm = rusqlite::Connection::open(&file).expect("the database");
+        Box::new(move |client| {
+            let sql = "SELECT id, client_id, status, created_at FROM cases WHERE client_id = ?1 AND status = 'ACTIVE' \
+                       AND deleted_at IS NULL LIMIT 100";
+            let mut statement = firm.prepare_cached(sql).expect("a statement");
+            let row = |row: &rusqlite::Row<'_>| (0..4).map(|i| row.get::<_, String>(i)).collect::<Result<Vec<_>, _>>();
+            let rows = statement.query_map([client.to_string()], row).expect("rows");
+            rows.collect::<Result<Vec<_>, _>>().expect("rows").len()
+        })
+    };
+    Database { name: "SQLite", server, bare: Box::new(bare) }
+}
+
+/// The bare call is what PostgREST sends: a transaction that takes the caller's role and claims, and the rows as JSON.
+fn postgres() -> Database {
+    let cluster = Postgres::shared();
+    cluster.sql(
+        "postgres",
+        "CREATE ROLE crm_agent; CREATE ROLE crm_reader; CREATE ROLE crm LOGIN NOINHERIT PASSWORD 'g' IN ROLE crm_agent",
+    );
+    let database = cluster.database();
+    cluster.sql(&database, include_str!("../tests/it/records/crm.sql"));
+    let url = cluster.url_as("crm", "g", &database);
+    let source = "[sources.crm]\nkind = 'postgres'\nurl_env = 'CRM_URL'\nsslmode = 'disable'\nwritable = true\n\
+                  roles = {agent = 'crm_agent'}\n";
+    let server = house()
+        .env("CRM_URL", &url)
+        .file("gatehouse.toml", source)
+        .file("contracts/cases.yaml", include_str!("../../../demo/contracts/cases.yaml"))
+        .start();
+    let bare = move || -> Call {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let (client, connection) =
+            runtime.block_on(tokio_postgres::connect(&url, tokio_postgres::NoTls)).expect("a connection");
+        runtime.spawn(connection);
+        let rows = "SELECT coalesce(json_agg(rows), '[]')::text FROM (SELECT id, client_id, status, created_at FROM cases \
+                    WHERE client_id = $1 AND status = 'ACTIVE' AND deleted_at IS NULL LIMIT 100) AS rows";
+        let rows = runtime.block_on(client.prepare(rows)).expect("a statement");
+        Box::new(move |of| {
+            let claims = "BEGIN READ ONLY; SELECT set_config('role', 'crm_agent', true), \
+                          set_config('request.jwt.claims', '{\"sub\": \"bench\"}', true)";
+            runtime.block_on(async {
+                client.batch_execute(claims).await.expect("a transaction");
+                let row = client.query_one(&rows, &[&of.to_string()]).await.expect("rows");
+                client.batch_execute("COMMIT").await.expect("its end");
+                serde_json::from_str::<Vec<Value>>(row.get(0)).expect("JSON").len()
+            })
+        })
+    };
+    Database { name: "Postgres", server, bare: Box::new(bare) }
 }
 
 fn plan(client: Client) -> Call {
@@ -90,7 +131,7 @@ fn rows(body: &Value) -> usize {
 
 /// All three give the same rows, or there is nothing to compare.
 fn agree(Database { server, bare, .. }: &Database) {
-    let (mut bare, mut plan) = (bare(server), plan(server.client("bench", "agent")));
+    let (mut bare, mut plan) = (bare(), plan(server.client("bench", "agent")));
     let mut words = words(server.client("bench", "agent"));
     for client in 1..=CLIENTS {
         let counts = [bare(client), plan(client), words(client)];
@@ -100,7 +141,7 @@ fn agree(Database { server, bare, .. }: &Database) {
 
 fn compare(Database { server, bare, .. }: &Database, callers: usize) {
     let client = |i: usize| server.client(&format!("caller{i}"), "agent");
-    let base = timed((0..callers).map(|_| bare(server)).collect());
+    let base = timed((0..callers).map(|_| bare()).collect());
     println!("  {callers:>2} at once      p50      p95      p99");
     println!("    bare    {:8.3} {:8.3} {:8.3}", base[0], base[1], base[2]);
     for (name, calls) in [

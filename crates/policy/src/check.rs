@@ -116,7 +116,7 @@ pub(crate) fn statement(
     sql::with_stack(tokens.depth, || {
         let mut query = tokens.query()?;
         let used = Walker::new(dialect, origin, Some(reader), params).statement(&mut query)?;
-        sql::cap(&mut query, limits.rows)?;
+        sql::cap(&mut query, limits.rows, reader.source.dialect)?;
         let text = render::render(dialect, &query)?;
         translate::statement(reader.source, query, text, used)
     })

@@ -20,10 +20,11 @@ pub struct Reply {
     pub body: Vec<u8>,
 }
 
-/// An answer that did not come, or not to its end: what there is of its body.
+/// An answer that did not come, or not to its end: what there is of its body, and what became of the rest.
 #[derive(Debug)]
 pub struct Cut {
     pub body: Vec<u8>,
+    pub why: String,
 }
 
 /// One server-sent event.
@@ -62,16 +63,17 @@ impl Client {
     }
 
     pub fn send(&self, method: Method, path: &str, body: Vec<u8>) -> Reply {
-        self.try_send(method, path, body).expect("a whole answer")
+        let sent = self.try_send(method.clone(), path, body);
+        sent.unwrap_or_else(|cut| panic!("{method} {path}: no whole answer: {cut:?}"))
     }
 
     /// For servers that may be killed at any moment.
     pub fn try_send(&self, method: Method, path: &str, body: Vec<u8>) -> Result<Reply, Cut> {
-        let mut reply = self.try_open(method, path, body).map_err(|_| Cut { body: Vec::new() })?;
+        let mut reply = self.try_open(method, path, body).map_err(|e| Cut { body: Vec::new(), why: e.to_string() })?;
         let mut body = Vec::new();
         match reply.body_mut().as_reader().read_to_end(&mut body) {
             Ok(_) => Ok(Reply { status: reply.status().as_u16(), headers: reply.headers().clone(), body }),
-            Err(_) => Err(Cut { body }),
+            Err(e) => Err(Cut { body, why: e.to_string() }),
         }
     }
 

@@ -74,3 +74,25 @@ fn what_is_registered_is_capped() {
     assert_eq!((said.code, said.out.as_str()), (0, "[\n{\"n\":1000}\n]\n"), "{}", said.err);
     assert_eq!(said.err, "WARN: the server cut `big` at 1 000 rows\n");
 }
+
+/// With `--remote` the server joins them, in its own sandbox: nothing but the result comes here.
+#[test]
+fn results_of_two_sources_are_joined_on_the_server() {
+    let house = House::new(1_000);
+    let da = house.da();
+    let joined = |sql: &str| {
+        let few = "few=SELECT n FROM numbers WHERE n < 5";
+        let sold = "sold = SELECT region, count(*) AS orders FROM orders GROUP BY region";
+        da.run(&["query", "--remote", "--register", few, "--register", sold, sql, "--json"])
+    };
+    let regions =
+        da.json(&["query", "--remote", "SELECT region, count(*) AS orders FROM orders GROUP BY 1 ORDER BY 1"]);
+    let all = joined("SELECT region, orders FROM sold ORDER BY region");
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&all.out).unwrap(), regions, "{}", all.err);
+    let pairs = regions.as_array().unwrap().len() * 5;
+    let said = joined("SELECT count(*) AS pairs FROM few, sold");
+    assert_eq!(said.out, format!("[\n{{\"pairs\":{pairs}}}\n]\n"), "{}", said.err);
+    let wrong = joined("SELECT nope FROM few");
+    assert_eq!(wrong.code, 2, "{wrong:?}");
+    assert!(wrong.err.contains("nope"), "{wrong:?}");
+}

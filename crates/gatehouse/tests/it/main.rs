@@ -20,6 +20,7 @@ mod canaries;
 mod chat;
 mod claude_code;
 mod cli;
+mod connections;
 mod dashboards;
 mod disks;
 mod eval;

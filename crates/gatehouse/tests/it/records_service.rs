@@ -16,6 +16,10 @@ struct Desk {
 
 /// Rows of the agent's own tenant, and of another.
 fn desk() -> Desk {
+    desk_by(include_str!("cases/service_cases.yaml"))
+}
+
+fn desk_by(contract: &str) -> Desk {
     let row = |n: usize, tenant: &str, status: &str| {
         json!({ "id": format!("case_{n}"), "tenant": tenant, "caseNo": format!("C-{n}"), "clientId": format!("{}", n % 2),
                 "status": status, "claim": n, "secret_note": "hidden", "version": 1, "internal": "not in the contract" })
@@ -30,7 +34,7 @@ fn desk() -> Desk {
     let service = Service::with(&rows);
     let server = server()
         .file("gatehouse.toml", &CONFIG.replace("$url", &service.url))
-        .file("contracts/cases.yaml", include_str!("cases/service_cases.yaml"))
+        .file("contracts/cases.yaml", contract)
         .env("DESK_TOKEN", Service::TOKEN)
         .env("LOG_LEVEL", "info")
         .start();
@@ -126,6 +130,24 @@ fn changes_are_tried_sent_and_shown() {
     let said = agent.post("/agent/db", &json!({ "natural_language": "Mark case_3 as CLOSED" }));
     assert_eq!((said.status, service.row("case_3")["status"].as_str()), (200, Some("CLOSED")), "{}", said.text());
     assert!(verify(&server)["flaw"].is_null());
+}
+
+/// A service that takes whole rows alone gets the row as it was, with the change in it; so that nothing is lost, what the
+/// contract does not know of goes back as well.
+#[test]
+fn a_service_may_take_whole_rows() {
+    let contract = include_str!("cases/service_cases.yaml").replace("rest:\n", "rest:\n  update: PUT\n");
+    let Desk { service, agent, server: _server } = desk_by(&contract);
+    let mut wanted = service.row("case_1");
+    let reply = step(&agent, &update("case_1", &json!({ "status": "IN_REVIEW" })));
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    let sent = service.calls().into_iter().find(|call| call.method != "GET").unwrap();
+    wanted["status"] = json!("IN_REVIEW");
+    assert_eq!((sent.method.as_str(), &sent.body), ("PUT", &wanted));
+    assert_eq!(sent.headers["if-match"], "\"1\"");
+    wanted["version"] = json!(2);
+    assert_eq!(service.row("case_1"), wanted);
+    assert!(service.calls().iter().all(|call| call.method != "PATCH"));
 }
 
 #[test]

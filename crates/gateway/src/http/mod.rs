@@ -13,6 +13,7 @@ pub mod rates;
 pub mod router;
 mod session;
 mod threshold;
+mod unread;
 
 pub use error::HttpFault;
 pub use json::StrictJson;

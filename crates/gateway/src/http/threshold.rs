@@ -3,6 +3,7 @@
 
 use super::HttpFault;
 use super::error::{Body, error_json};
+use super::unread::Unread;
 use crate::House;
 use crate::doors::analyst::envelope as openai;
 use crate::doors::ops::envelope as ops;
@@ -63,13 +64,15 @@ pub async fn cross(State(house): State<Arc<House>>, mut request: Request, next: 
     let route = request.extensions().get::<MatchedPath>().map_or("other", MatchedPath::as_str).to_owned();
     let method = method_label(request.method());
     let envelope = Envelope::of(request.uri().path());
-    let response = match house.own_ground(&request) {
+    let unread = Unread::of(&mut request);
+    let mut response = match house.own_ground(&request) {
         Ok(()) => next.run(request).instrument(tracing::info_span!("request", request_id = %id)).await,
         Err(fault) => fault.into_response(),
     };
     if response.status() == StatusCode::TOO_MANY_REQUESTS {
         house.hold_back().await;
     }
+    unread.settle(&mut response).await;
     let response = dress(response, &id, envelope);
     house.metrics.answered(RequestLabels { route, method, status: response.status().as_u16() });
     response

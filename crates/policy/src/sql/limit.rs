@@ -2,11 +2,21 @@
 
 use super::build;
 use super::refuse::{Walk, at_node, refuse};
+use domain::Dialect;
 use sqlparser::ast::{Expr, LimitClause, Query, SetExpr, UnaryOperator, Value, ValueWithSpan};
+
+/// A cap that few results come near.
+const FAR: u64 = 1_000_000;
 
 /// Sets the outer LIMIT to what was asked for, or to one more than the cap, whichever is less: the
 /// row beyond the cap tells the engine that there were more.
-pub fn cap(query: &mut Query, rows: u64) -> Walk {
+///
+/// Every engine stops at the cap by itself; a LIMIT only saves it work. DuckDB it costs work where the cap is far: it gathers
+/// the rows of its threads for it, which takes a fifth of the time of a small scan.
+pub fn cap(query: &mut Query, rows: u64, engine: Dialect) -> Walk {
+    if engine == Dialect::DuckDb && rows >= FAR && query.limit_clause.is_none() && query.order_by.is_none() {
+        return Ok(());
+    }
     unwrap_parentheses(query);
     if let SetExpr::Values(_) = query.body.as_ref() {
         // VALUES takes no LIMIT of its own everywhere.

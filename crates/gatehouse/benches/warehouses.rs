@@ -1,7 +1,7 @@
-//! Scans of a table on Postgres through the house, against the bare client on the same table.
+//! Scans of a table in a database or a distributed engine through the house, against that engine's bare client.
 //!
-//! Both in one run on one machine: ratios, never a pass mark in seconds. 1.00 is the bare client, which reads every value and
-//! keeps none; more is faster.
+//! Both in one run on one machine: ratios, never a pass mark in seconds. 1.00 is the bare client, which reads every value (or
+//! decodes every batch); more is faster.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,7 +19,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::pin::pin;
 use std::time::{Duration, Instant};
-use testkit::{Postgres, Server, ServerBuilder};
+use testkit::{Mode, Postgres, Sail, Server, ServerBuilder};
 use tokio_postgres::NoTls;
 
 const ROWS: u64 = 5_000_000;
@@ -31,22 +31,50 @@ fn main() {
     if !std::env::args().any(|arg| arg == "--bench") {
         return;
     }
+    postgres();
+    sail();
+}
+
+fn postgres() {
     let cluster = Postgres::start();
     let database = cluster.database();
     cluster.sql(&database, &format!(
-        "CREATE TABLE numbers AS SELECT n, (n % 1000) / 7.0::double precision AS share, 'name ' || n % 5000 AS name, \
+        "CREATE TABLE numbers AS SELECT n::bigint AS n, (n % 1000) / 7.0::double precision AS share, 'name ' || n % 5000 AS name, \
          (n % 100000)::numeric(12, 2) AS amount, DATE '2020-01-01' + (n % 2000)::int AS day \
          FROM generate_series(0, {ROWS} - 1) AS n; CREATE INDEX ON numbers (n); ANALYZE numbers"
     ));
     let url = cluster.url(&database);
-    let house = House::start(&url);
-    println!("scans of Postgres: ms p50, and speed against the bare client (= 1.00)");
+    let source = "kind = 'postgres'\nurl_env = 'MATHS_URL'\nsslmode = 'disable'";
+    compare("Postgres", &House::start(source, &url), |rows| bare_postgres(&url, rows));
+}
+
+fn sail() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("numbers.parquet");
+    let duck = duckdb::Connection::open_in_memory().expect("DuckDB");
+    duck.execute_batch(&format!(
+        "COPY (SELECT range AS n, range % 1000 / 7.0 AS share, 'name ' || range % 5000 AS name,
+            (range % 100000)::DECIMAL(12,2) AS amount, DATE '2020-01-01' + (range % 2000)::INTEGER AS day
+         FROM range({ROWS})) TO '{}'",
+        file.display()
+    ))
+    .expect("a table");
+    for mode in Mode::BOTH {
+        let sail = Sail::start(mode);
+        sail.sql(&format!("CREATE TABLE numbers USING parquet LOCATION '{}'", file.display()));
+        let source = format!("kind = 'flight'\nurl = '{}'", sail.url());
+        compare(&format!("Sail, {mode:?}"), &House::start(&source, ""), |rows| bare_flight(&sail, rows));
+    }
+}
+
+fn compare(engine: &str, house: &House, bare: impl Fn(u64) -> Duration) {
+    println!("scans of {engine}: ms p50, and speed against the bare client (= 1.00)");
     for (name, rows, rounds) in SCANS {
-        let bare = p50(rounds, || bare(&url, rows));
+        let bare = p50(rounds, || bare(rows));
         let ours = p50(rounds, || house.fetch(rows));
         println!("  {name:<10} bare {bare:8.2} ms, gatehouse {ours:8.2} ms  {:.2}", bare / ours);
     }
-    println!("memory of the server after them: {} MB", rss(house.server.pid()));
+    println!("  memory of the server after them: {} MB", rss(house.server.pid()));
 }
 
 struct House {
@@ -56,11 +84,11 @@ struct House {
 }
 
 impl House {
-    fn start(url: &str) -> Self {
+    fn start(source: &str, url: &str) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         let server = ServerBuilder::new(env!("CARGO_BIN_EXE_gatehouse"))
             .data(dir.path())
-            .file("gatehouse.toml", "[sources.maths]\nkind = 'postgres'\nurl_env = 'MATHS_URL'\nsslmode = 'disable'\n")
+            .file("gatehouse.toml", &format!("[sources.maths]\n{source}\n"))
             .env("MATHS_URL", url)
             .env("GATEHOUSE_API_SCAN_MAX_DAILY_BYTES_PER_USER", "1000000000000")
             .start();
@@ -94,7 +122,7 @@ impl House {
 }
 
 /// A connection of its own, as a request to the house has; every value is read.
-fn bare(url: &str, rows: u64) -> Duration {
+fn bare_postgres(url: &str, rows: u64) -> Duration {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let start = Instant::now();
     runtime.block_on(async {
@@ -110,6 +138,14 @@ fn bare(url: &str, rows: u64) -> Duration {
         }
         assert_eq!(count, rows);
     });
+    start.elapsed()
+}
+
+/// A connection of its own, as a request to the house has.
+fn bare_flight(sail: &Sail, rows: u64) -> Duration {
+    let start = Instant::now();
+    let batches = sail.sql(&format!("SELECT n, share, name, amount, day FROM numbers WHERE n < {rows}"));
+    assert_eq!(batches.iter().map(|batch| batch.num_rows() as u64).sum::<u64>(), rows);
     start.elapsed()
 }
 
