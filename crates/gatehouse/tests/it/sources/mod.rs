@@ -5,6 +5,7 @@
 
 mod bigquery;
 mod data;
+mod fence;
 mod files;
 mod postgres;
 mod sail;
