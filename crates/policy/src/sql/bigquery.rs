@@ -95,14 +95,23 @@ pub fn literal(value: &ValueWithSpan) -> Walk<Option<Expr>> {
 /// Types that a CAST may name.
 pub fn is_plain(data_type: &DataType) -> bool {
     use DataType as T;
-    match data_type {
-        T::Int64 | T::BigInt(None) | T::Int(None) | T::Integer(None) | T::SmallInt(None) | T::TinyInt(None) => true,
-        T::Float64 | T::Bool | T::Boolean | T::String(None) | T::Bytes(None) | T::JSON => true,
-        T::Numeric(_) | T::Decimal(_) | T::BigNumeric(_) | T::BigDecimal(_) => true,
-        T::Date | T::Datetime(None) => true,
-        T::Timestamp(None, TimezoneInfo::None) | T::Time(None, TimezoneInfo::None) => true,
-        _ => false,
-    }
+    let number = matches!(
+        data_type,
+        T::Int64
+            | T::BigInt(None)
+            | T::Int(None)
+            | T::Integer(None)
+            | T::SmallInt(None)
+            | T::TinyInt(None)
+            | T::Float64
+    );
+    let exact = matches!(data_type, T::Numeric(_) | T::Decimal(_) | T::BigNumeric(_) | T::BigDecimal(_));
+    let other = matches!(data_type, T::Bool | T::Boolean | T::String(None) | T::Bytes(None) | T::JSON);
+    let moment = matches!(
+        data_type,
+        T::Date | T::Datetime(None) | T::Timestamp(None, TimezoneInfo::None) | T::Time(None, TimezoneInfo::None)
+    );
+    number || exact || other || moment
 }
 
 /// Puts a walked statement into BigQuery's notation. Texts that need an escape join the values that are bound.
