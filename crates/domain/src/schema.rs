@@ -13,6 +13,8 @@ pub enum Dialect {
     Postgres,
     /// Statements are written in DuckDB's SQL and translated.
     Spark,
+    /// GoogleSQL, as BigQuery has it.
+    BigQuery,
 }
 
 impl Dialect {
@@ -100,6 +102,12 @@ pub struct Table {
     pub row_count: Option<u64>,
     /// True when policy shows this caller only some of the rows.
     pub filtered: bool,
+    /// The column that it is divided by, where its engine reads only the parts that a condition on it asks for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partition_by: Option<String>,
+    /// The columns that rows with like values are kept together by, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clustered_by: Vec<String>,
     /// A result that this very caller was given before, to be joined: no contract covers it, and they may read all of it.
     /// Only the house says so: no engine and nothing that is read from anywhere can.
     #[serde(skip)]

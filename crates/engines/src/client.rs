@@ -190,7 +190,9 @@ impl Worker {
             SourceKind::SqliteWritable(path) if writes => OpenEngine::SqliteWriter(self.jailed.inside(path)?),
             SourceKind::SqliteWritable(path) => OpenEngine::SqliteLive(self.jailed.inside(path)?),
             // No worker reads it.
-            SourceKind::Postgres(_) | SourceKind::Flight(_) | SourceKind::Rest(_) => return None,
+            SourceKind::Postgres(_) | SourceKind::Flight(_) | SourceKind::BigQuery(_) | SourceKind::Rest(_) => {
+                return None;
+            }
         })
     }
 

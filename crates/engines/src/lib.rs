@@ -5,6 +5,7 @@
 //! the one that takes too long. The worker's own side lives in [`worker`]. Databases on other
 //! machines are asked there (`remote`), and a statement that takes too long is cancelled there.
 
+mod bigquery;
 mod change;
 mod client;
 mod fault;
@@ -25,5 +26,8 @@ pub use client::run_worker;
 pub use hot::HotSettings;
 pub use pool::{Engines, Executed, Scanning, Settings};
 pub use protocol::{Estimate, Form};
-pub use source::{Credential, Dsn, FileTable, FlightSource, PostgresSource, RestSource, Source, SourceKind, Tls};
+pub use source::{
+    BigQuerySource, Credential, Dsn, FileTable, FlightSource, Identity, PostgresSource, RestSource, Source, SourceKind,
+    Tls,
+};
 pub use stream::{Caps, Next, Streaming, Total};

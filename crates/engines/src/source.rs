@@ -26,6 +26,8 @@ pub enum SourceKind {
     Postgres(Box<PostgresSource>),
     /// An engine that works on many machines, reached by Arrow Flight SQL.
     Flight(Box<FlightSource>),
+    /// Google's warehouse.
+    BigQuery(Box<BigQuerySource>),
     /// Files, and results that one caller was given, for one statement.
     Joined {
         local: Vec<FileTable>,
@@ -48,6 +50,39 @@ pub struct FlightSource {
     pub databases: Vec<String>,
     /// Statements at a time; others wait.
     pub connections: usize,
+}
+
+/// Datasets of BigQuery's, and how they are reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BigQuerySource {
+    /// Whose the datasets are, and who pays for statements.
+    pub project: String,
+    /// The datasets whose tables are shown. Those of the first are called by their plain names.
+    pub datasets: Vec<String>,
+    /// Where the datasets are, as in `EU`.
+    pub location: Option<String>,
+    /// The address of its REST interface.
+    pub url: String,
+    /// The address of its Storage Read interface.
+    pub storage_url: String,
+    pub identity: Identity,
+    /// What one statement may read, and cost, at most.
+    pub max_bytes_billed: u64,
+    /// Statements at a time; others wait.
+    pub connections: usize,
+}
+
+/// Whom Google takes us for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Identity {
+    /// The key file of a service account.
+    ServiceAccount(PathBuf),
+    /// The service account of this machine, from the address of its metadata server.
+    Machine(String),
+    /// Whoever a token was given to.
+    Token(Credential),
+    /// An emulator asks nobody.
+    Nobody,
 }
 
 /// An internal service, and how it is reached.
@@ -161,7 +196,9 @@ impl Source {
             SourceKind::Files(tables) => tables.iter().map(|t| t.path.as_path()).collect(),
             SourceKind::Sqlite(path) | SourceKind::SqliteWritable(path) => vec![path],
             SourceKind::Joined { local, parts } => local.iter().chain(parts).map(|t| t.path.as_path()).collect(),
-            SourceKind::Postgres(_) | SourceKind::Flight(_) | SourceKind::Rest(_) => Vec::new(),
+            SourceKind::Postgres(_) | SourceKind::Flight(_) | SourceKind::BigQuery(_) | SourceKind::Rest(_) => {
+                Vec::new()
+            }
         }
     }
 
@@ -169,7 +206,7 @@ impl Source {
     pub fn is_writable(&self) -> bool {
         match &self.kind {
             SourceKind::Files(_) | SourceKind::Sqlite(_) => false,
-            SourceKind::Flight(_) | SourceKind::Joined { .. } => false,
+            SourceKind::Flight(_) | SourceKind::BigQuery(_) | SourceKind::Joined { .. } => false,
             SourceKind::SqliteWritable(_) => true,
             SourceKind::Postgres(settings) => settings.writable,
             SourceKind::Rest(service) => service.writable,
@@ -196,7 +233,7 @@ impl Source {
             | SourceKind::Sqlite(_)
             | SourceKind::SqliteWritable(_)
             | SourceKind::Joined { .. } => false,
-            SourceKind::Postgres(_) | SourceKind::Flight(_) | SourceKind::Rest(_) => true,
+            SourceKind::Postgres(_) | SourceKind::Flight(_) | SourceKind::BigQuery(_) | SourceKind::Rest(_) => true,
         }
     }
 

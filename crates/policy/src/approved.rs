@@ -1,6 +1,7 @@
 //! The only thing that engines run.
 
 use crate::service::Service;
+use crate::translate::escaped;
 use domain::{Caller, ContractUse, Dialect, Limits, Op, Value, sha256_hex};
 
 /// A proposal that policy has accepted for one caller, in its compiled form.
@@ -207,18 +208,22 @@ impl Approved {
 pub(crate) fn with_values(sql: &str, params: &[Value]) -> String {
     let mut shown = String::with_capacity(sql.len());
     let mut rest = sql;
-    while let Some(at) = rest.find(['\'', '"', '$', '?']) {
+    while let Some(at) = rest.find(['\'', '"', '`', '$', '?', '@']) {
         let (before, here) = rest.split_at(at);
         shown.push_str(before);
         let (mark, after) = here.split_at(1);
         let taken = match mark {
             // A quote doubled inside ends one quoted part and begins another: the same in effect.
-            "'" | "\"" => after.find(mark).map_or(here.len(), |end| end + 2),
+            "'" | "\"" | "`" => after.find(mark).map_or(here.len(), |end| end + 2),
+            "@" if after.starts_with('p') => 2 + after.bytes().skip(1).take_while(u8::is_ascii_digit).count(),
             _ => 1 + after.bytes().take_while(u8::is_ascii_digit).count(),
         };
         let (part, remaining) = here.split_at(taken);
-        let number = part.trim_start_matches(mark).parse::<usize>().ok().and_then(|n| n.checked_sub(1));
-        match number.and_then(|i| params.get(i)).filter(|_| mark == "$" || mark == "?") {
+        let named = part.strip_prefix("@p");
+        let number =
+            named.unwrap_or(part.trim_start_matches(mark)).parse::<usize>().ok().and_then(|n| n.checked_sub(1));
+        match number.and_then(|i| params.get(i)).filter(|_| mark == "$" || mark == "?" || named.is_some()) {
+            Some(Value::Text(text)) if named.is_some() => shown.push_str(&escaped(text)),
             Some(value) => shown.push_str(&literal(value)),
             None => shown.push_str(part),
         }

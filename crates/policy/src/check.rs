@@ -10,7 +10,7 @@ use crate::sql::parse::Tokens;
 use crate::sql::walk::{Origin, Used, Walker};
 use crate::sql::{self, render};
 use crate::translate;
-use domain::{Caller, Fault, Kind, Limits, Proposal, QueryPlan, Scan, SourceSchema, Value};
+use domain::{Caller, Dialect, Fault, Kind, Limits, Proposal, QueryPlan, Scan, SourceSchema, Value};
 
 impl Policy {
     /// Decides whether this caller may run this proposal on this source, and in which form.
@@ -112,11 +112,17 @@ pub(crate) fn statement(
     limits: &Limits,
 ) -> Result<(String, Used), Fault> {
     let dialect = reader.source.dialect.written();
-    let tokens = Tokens::of(dialect, text)?;
+    let tokens = match origin {
+        Origin::Text => Tokens::of(dialect, text)?,
+        Origin::Plan | Origin::Key | Origin::Rows => Tokens::compiled(dialect, text)?,
+    };
     sql::with_stack(tokens.depth, || {
         let mut query = tokens.query()?;
-        let used = Walker::new(dialect, origin, Some(reader), params).statement(&mut query)?;
+        let mut used = Walker::new(dialect, origin, Some(reader), params).statement(&mut query)?;
         sql::cap(&mut query, limits.rows, reader.source.dialect)?;
+        if dialect == Dialect::BigQuery {
+            sql::bigquery::notation(&mut query, &mut used.params)?;
+        }
         let text = render::render(dialect, &query)?;
         translate::statement(reader.source, query, text, used)
     })

@@ -33,6 +33,8 @@ fn table(readable: &Readable<'_>, all: &[Readable<'_>]) -> Table {
         synonyms: contract.map(|c| c.synonyms.clone()).unwrap_or_default(),
         row_count: if readable.is_filtered() { None } else { readable.table.row_count },
         filtered: readable.is_filtered(),
+        partition_by: names(readable, &readable.table.partition_by).and_then(|mut name| name.pop()),
+        clustered_by: readable.table.clustered_by.iter().filter_map(|name| names(readable, [name])).flatten().collect(),
         given: readable.table.given,
     }
 }

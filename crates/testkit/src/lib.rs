@@ -2,6 +2,7 @@
 //!
 //! Everything here panics with a message when it fails: that is what a test wants.
 
+mod bigquery;
 mod client;
 mod disk;
 mod leftovers;
@@ -13,6 +14,7 @@ mod server;
 mod service;
 mod tally;
 
+pub use bigquery::{BigQuery, Gate};
 pub use client::{Client, Cut, Event, Reply};
 pub use disk::Disk;
 pub use leftovers::{directories_of, end, workers_of};

@@ -12,6 +12,7 @@ mod pieces;
 pub(crate) use encode::{encode, sending};
 pub(crate) use pieces::{Outbox, Pieces};
 
+use crate::bigquery::BigQuery;
 use crate::change::Unanswered;
 use crate::flight::Flight;
 use crate::postgres::Postgres;
@@ -29,6 +30,7 @@ use std::time::Duration;
 pub(crate) enum Remote {
     Postgres(Arc<Postgres>),
     Flight(Arc<Flight>),
+    BigQuery(Arc<BigQuery>),
     Rest(Arc<Rest>),
 }
 
@@ -42,6 +44,9 @@ impl Remote {
             SourceKind::Flight(settings) => {
                 Some(Flight::open(&source.name, settings, queue).map(Arc::new).map(Self::Flight))
             }
+            SourceKind::BigQuery(settings) => {
+                Some(BigQuery::open(&source.name, settings, queue).map(Arc::new).map(Self::BigQuery))
+            }
             SourceKind::Postgres(settings) => {
                 Some(Postgres::open(&source.name, settings, queue).map(Arc::new).map(Self::Postgres))
             }
@@ -54,6 +59,7 @@ impl Remote {
         match self {
             Self::Postgres(postgres) => postgres.begin(approved, query).await,
             Self::Flight(flight) => flight.begin(approved, query).await,
+            Self::BigQuery(warehouse) => warehouse.begin(approved, query).await,
             Self::Rest(rest) => rest.begin(approved, query).await,
         }
     }
@@ -63,7 +69,7 @@ impl Remote {
         match self {
             Self::Postgres(postgres) => postgres.change(approved, change).await,
             // Policy approves no change there.
-            Self::Flight(_) => Err(Fault::internal("engine.read_only").into()),
+            Self::Flight(_) | Self::BigQuery(_) => Err(Fault::internal("engine.read_only").into()),
             Self::Rest(rest) => rest.change(approved, change).await,
         }
     }
@@ -73,7 +79,7 @@ impl Remote {
         match self {
             Self::Postgres(postgres) => postgres.is_changing(since).await,
             // Nothing is ever changed there.
-            Self::Flight(_) => Ok(false),
+            Self::Flight(_) | Self::BigQuery(_) => Ok(false),
             // A service cannot be asked; by then its own time-out is long over.
             Self::Rest(_) => Ok(false),
         }
@@ -83,6 +89,7 @@ impl Remote {
         match self {
             Self::Postgres(postgres) => postgres.describe().await,
             Self::Flight(flight) => flight.describe().await,
+            Self::BigQuery(warehouse) => warehouse.describe().await,
             // Only contracts know what a service has.
             Self::Rest(_) => Err(Fault::internal("engine.describe")),
         }
@@ -94,6 +101,8 @@ impl Remote {
             Self::Postgres(postgres) => postgres.prove_read_only().await,
             // It has no users whose rights could be tried: nothing but queries that policy wrote ever reaches it.
             Self::Flight(_) => Ok(()),
+            // What its account may do is for those to grant who keep the data (docs/OPERATIONS.md); only queries are sent.
+            Self::BigQuery(_) => Ok(()),
             // Only approved changes are ever sent.
             Self::Rest(_) => Ok(()),
         }

@@ -34,12 +34,14 @@ impl Shown {
             SourceKind::Postgres(settings) if settings.writable => "postgres, writable",
             SourceKind::Postgres(_) => "postgres",
             SourceKind::Flight(_) => "flight",
+            SourceKind::BigQuery(_) => "bigquery",
             SourceKind::Rest(_) => "rest",
             SourceKind::Joined { .. } => "joined",
         };
         let place = match &source.source.kind {
             SourceKind::Postgres(_) => "(secret)".to_owned(),
             SourceKind::Flight(flight) => flight.url.clone(),
+            SourceKind::BigQuery(warehouse) => format!("{} ({})", warehouse.project, warehouse.url),
             SourceKind::Rest(service) => service.url.clone(),
             _ => source.source.paths().iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "),
         };

@@ -417,8 +417,8 @@ fn sources_that_are_wrong() {
     insta::assert_snapshot!(bad(file, &[]), @r#"
     file gatehouse.toml: `sources.Shop`: a source's name has lowercase letters, digits, `_` and `-`, at most 64
     file gatehouse.toml: `sources.a.prompts`: the text `How many?` is not a list of texts, as in `["a", "b"]`
-    file gatehouse.toml: `sources.a.kind`: `oracle` is not a kind of source: use `sqlite`, `files`, `postgres`, `flight` or `rest`
-    file gatehouse.toml: `sources.b.kind`: missing: say `sqlite`, `files`, `postgres`, `flight` or `rest`
+    file gatehouse.toml: `sources.a.kind`: `oracle` is not a kind of source: use `sqlite`, `files`, `postgres`, `bigquery`, `flight` or `rest`
+    file gatehouse.toml: `sources.b.kind`: missing: say `sqlite`, `files`, `postgres`, `bigquery`, `flight` or `rest`
     file gatehouse.toml: `sources.c.pth`: unknown key: did you mean `path`?
     file gatehouse.toml: `sources.c.tables`: belongs to sources of kind `files`
     file gatehouse.toml: `sources.c.path`: missing
@@ -531,6 +531,61 @@ fn sources_behind_flight_sql_that_are_wrong() {
         ("url = \"http://127.0.0.1:1\"\nca = \"ca.pem\"", "of no use without"),
         ("url = \"https://h:1\"\ndatabases = [\"a.b\"]", "not a name that can be shown"),
         ("url = \"https://h:1\"\npath = \"x\"", "belongs to sources of kind"),
+    ] {
+        assert!(wrong(section).contains(told), "{section}: {}", wrong(section));
+    }
+}
+
+#[test]
+fn a_source_in_bigquery() {
+    let file = r#"
+        [sources.warehouse]
+        kind = "bigquery"
+        project = "my-project"
+        datasets = ["sales", "web"]
+        location = "EU"
+        token_env = "WAREHOUSE_TOKEN"
+        [sources.emulator]
+        kind = "bigquery"
+        project = "local"
+        datasets = ["firm"]
+        url = "http://127.0.0.1:9050"
+        storage_url = "http://127.0.0.1:9060"
+        max_bytes_billed = 1000
+        "#;
+    let secrets = [("WAREHOUSE_TOKEN", "very-secret")];
+    let config = good(file, &secrets);
+    let [emulator, warehouse] = config.sources.as_slice() else { panic!("two sources") };
+    let engines::SourceKind::BigQuery(warehouse) = &warehouse.source.kind else { panic!("a warehouse") };
+    assert_eq!((warehouse.max_bytes_billed, warehouse.connections), (10_737_418_240, 8));
+    assert_eq!(warehouse.url, "https://bigquery.googleapis.com");
+    assert_eq!(warehouse.storage_url, "https://bigquerystorage.googleapis.com");
+    let engines::SourceKind::BigQuery(emulator) = &emulator.source.kind else { panic!("a warehouse") };
+    assert_eq!((emulator.max_bytes_billed, &emulator.identity), (1000, &engines::Identity::Nobody));
+    let (loaded, _dir) = load_with(file, &secrets, |_| {});
+    let (config, shown) = loaded.unwrap();
+    assert!(!format!("{config:?} {}", text(&shown, true)).contains("very-secret"), "a token is shown");
+}
+
+#[test]
+fn sources_in_bigquery_that_are_wrong() {
+    let wrong = |section: &str| bad(&format!("[sources.wh]\nkind = \"bigquery\"\n{section}"), &[]);
+    let named = "project = \"p\"\ndatasets = [\"d\"]\n";
+    for (section, told) in [
+        ("", "`sources.wh.project`: missing"),
+        ("project = \"p\"", "`sources.wh.datasets`: missing"),
+        ("project = \"p/x\"\ndatasets = [\"d\"]", "not the id of a project"),
+        ("project = \"p\"\ndatasets = [\"d`x\"]", "not the name of a dataset"),
+        (named, "`sources.wh.credentials_file`: missing"),
+        (&format!("{named}url = \"http://warehouse.example.com\""), "can be read and changed on its way"),
+        (&format!("{named}metadata_url = \"http://elsewhere.example.com\""), "can be read and changed on its way"),
+        (
+            &format!("{named}credentials_file = \"k.json\"\nmetadata_url = \"http://metadata.google.internal\""),
+            "in one way only",
+        ),
+        (&format!("{named}credentials_file = \"k.json\"\nmax_bytes_billed = 0"), "max_bytes_billed"),
+        (&format!("{named}token_env = \"NOT_THERE\""), "is not set"),
+        (&format!("{named}location = \"E U\""), "not a location"),
     ] {
         assert!(wrong(section).contains(told), "{section}: {}", wrong(section));
     }

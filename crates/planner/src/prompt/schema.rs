@@ -8,6 +8,7 @@ pub(super) fn describe(view: &SourceSchema) -> String {
         Dialect::DuckDb | Dialect::Spark => "DuckDB",
         Dialect::Sqlite => "SQLite",
         Dialect::Postgres => "PostgreSQL",
+        Dialect::BigQuery => "BigQuery (GoogleSQL)",
     };
     let mut text = format!("Schema of `{}` (SQL of {dialect})\n", line(&view.source));
     for table in &view.tables {

@@ -1,10 +1,10 @@
 //! `rows` predicates: parsed once, bound to a caller's claims on every use.
 
 use super::Contract;
-use crate::sql::SHALLOW;
 use crate::sql::parse::Tokens;
 use crate::sql::refuse::{Walk, refuse};
 use crate::sql::walk::{Origin, Walker};
+use crate::sql::{SHALLOW, bigquery};
 use domain::{Dialect, Table};
 use sqlparser::ast::{Expr, Value, ValueWithSpan, VisitMut, VisitorMut};
 use std::ops::ControlFlow;
@@ -41,8 +41,11 @@ impl RowFilter {
     }
 
     /// The predicate with each `$claim` replaced by the placeholder that `bind` gives for it.
-    pub fn bind(&self, bind: impl FnMut(&str) -> Walk<String>) -> Walk<Expr> {
+    pub fn bind(&self, dialect: Dialect, bind: impl FnMut(&str) -> Walk<String>) -> Walk<Expr> {
         let mut expr = self.expr.clone();
+        if dialect == Dialect::BigQuery {
+            bigquery::row_filter(&mut expr, &self.fields)?;
+        }
         match expr.visit(&mut Claims { bind }) {
             ControlFlow::Continue(()) => Ok(expr),
             ControlFlow::Break(fault) => Err(fault),

@@ -39,6 +39,7 @@ pub struct Written {
 pub struct OutputColumn {
     pub name: String,
     pub kind: FieldType,
+    pub(super) zoned: bool,
     pub(super) sql: String,
 }
 
@@ -194,8 +195,9 @@ impl<'a> Compiler<'a> {
             SetOp::Intersect => "INTERSECT",
             SetOp::Except => "EXCEPT",
         };
-        if *all && self.dialect() == Dialect::Sqlite && *op != SetOp::Union {
-            let message = format!("SQLite has no `{word} ALL`");
+        let rare = matches!(self.dialect(), Dialect::Sqlite | Dialect::BigQuery);
+        if *all && rare && *op != SetOp::Union {
+            let message = format!("this engine has no `{word} ALL`");
             return Err(invalid("plan.set", message, "leave `all` out"));
         }
         let all = if *all { " ALL" } else { "" };
@@ -270,7 +272,7 @@ fn sizes(plan: &QueryPlan) -> Result<(), Fault> {
 fn column(item: &SelectItem, typed: Typed, before: &[OutputColumn]) -> Result<OutputColumn, Fault> {
     let name = item.alias.clone().unwrap_or_else(|| own_name(&item.expr));
     own(&name, before)?;
-    Ok(OutputColumn { name, kind: typed.kind, sql: typed.sql })
+    Ok(OutputColumn { name, kind: typed.kind, zoned: typed.zoned, sql: typed.sql })
 }
 
 /// Refuses a name that cannot be one, or that another column has.
@@ -307,6 +309,8 @@ fn paging(plan: &QueryPlan, dialect: Dialect) -> String {
         (Some(limit), None) => format!(" LIMIT {limit}"),
         // SQLite knows OFFSET only after LIMIT.
         (None, Some(offset)) if dialect == Dialect::Sqlite => format!(" LIMIT -1 OFFSET {offset}"),
+        // And so does BigQuery.
+        (None, Some(offset)) if dialect == Dialect::BigQuery => format!(" LIMIT {} OFFSET {offset}", i64::MAX),
         (None, Some(offset)) => format!(" OFFSET {offset}"),
         (None, None) => String::new(),
     }

@@ -3,7 +3,7 @@
 use super::compile::Compiler;
 use super::expr::{Typed, comparable, is_ordered, kind_word};
 use super::scope::quote;
-use super::{dates, invalid};
+use super::{bigquery, dates, invalid};
 use domain::plan::{Condition, Expr, Operand, Operator, Test};
 use domain::{Dialect, Fault, FieldType, QueryPlan, Value};
 
@@ -72,7 +72,7 @@ impl Compiler<'_> {
                 ));
             }
             (_, Operand::Value(value)) => {
-                let right = self.value_for(value, left.kind)?;
+                let right = self.value_for(value, left)?;
                 (format!("({} {} {right})", left.sql, word(op)), false)
             }
             (_, other) => {
@@ -85,7 +85,8 @@ impl Compiler<'_> {
                         "compare values of one type",
                     ));
                 }
-                (format!("({} {} {})", left.sql, word(op), self.instant(&right)), right.aggregate)
+                let (near, far) = self.alike(left, &right);
+                (format!("({near} {} {far})", word(op)), right.aggregate)
             }
         })
     }
@@ -96,6 +97,19 @@ impl Compiler<'_> {
         match (self.dialect(), side.kind) {
             (Dialect::Sqlite, FieldType::Timestamp) => dates::instant(&side.sql),
             _ => side.sql.clone(),
+        }
+    }
+
+    /// Both sides of a comparison, as the engine compares them.
+    fn alike(&self, left: &Typed, right: &Typed) -> (String, String) {
+        match self.dialect() {
+            Dialect::BigQuery => {
+                let of = |side: &Typed, other: &Typed| bigquery::alike(other, (&side.sql, side.kind, side.zoned));
+                // A date beside a moment becomes one; of two moments, the right one is as the left.
+                let near = if left.kind == FieldType::Date { of(left, right) } else { left.sql.clone() };
+                (near, of(right, left))
+            }
+            _ => (left.sql.clone(), self.instant(right)),
         }
     }
 
@@ -120,7 +134,7 @@ impl Compiler<'_> {
                 "send a list within that size",
             ));
         }
-        let values: Vec<String> = values.iter().map(|v| self.value_for(v, left.kind)).collect::<Result<_, _>>()?;
+        let values: Vec<String> = values.iter().map(|v| self.value_for(v, left)).collect::<Result<_, _>>()?;
         Ok(format!("({} {} ({}))", left.sql, word(op), values.join(", ")))
     }
 
@@ -142,6 +156,7 @@ impl Compiler<'_> {
         let name = quote(&column.name);
         let member = match (self.dialect(), column.kind) {
             (Dialect::Sqlite, FieldType::Timestamp) => dates::instant(&name),
+            (Dialect::BigQuery, _) => bigquery::alike(left, (&name, column.kind, column.zoned)),
             _ => name.clone(),
         };
         let set = format!("SELECT {member} FROM ({}) AS \"set\" WHERE {name} IS NOT NULL", sub.sql);
@@ -156,7 +171,7 @@ impl Compiler<'_> {
                 "send the lower and the upper end",
             ));
         };
-        let (low, high) = (self.value_for(low, left.kind)?, self.value_for(high, left.kind)?);
+        let (low, high) = (self.value_for(low, left)?, self.value_for(high, left)?);
         Ok(format!("({} BETWEEN {low} AND {high})", left.sql))
     }
 
@@ -165,6 +180,7 @@ impl Compiler<'_> {
         let (word, pattern) = match (self.dialect(), op) {
             (Dialect::Sqlite, Operator::Like) => ("GLOB", glob(pattern)),
             (Dialect::Sqlite, _) => ("LIKE", pattern.to_owned()),
+            (Dialect::BigQuery, op) => return self.bigquery_like(left, op, pattern),
             (Dialect::DuckDb | Dialect::Spark | Dialect::Postgres, Operator::Like) => ("LIKE", pattern.to_owned()),
             (Dialect::DuckDb | Dialect::Spark | Dialect::Postgres, _) => ("ILIKE", pattern.to_owned()),
         };
@@ -176,7 +192,7 @@ impl Compiler<'_> {
 }
 
 fn truth(sql: String, aggregate: bool) -> Typed {
-    Typed { sql, kind: FieldType::Boolean, aggregate }
+    Typed { sql, kind: FieldType::Boolean, aggregate, zoned: false }
 }
 
 /// The GLOB pattern that matches what the LIKE pattern matches.

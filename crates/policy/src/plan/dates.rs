@@ -1,6 +1,6 @@
 //! Dates cut to a unit and taken apart, the same in every dialect: ISO dates, weeks from Monday.
 
-use super::postgres;
+use super::{bigquery, postgres};
 use domain::Dialect;
 use domain::plan::{DatePart, DateUnit};
 
@@ -12,6 +12,7 @@ pub fn trunc(dialect: Dialect, unit: DateUnit, of: &str) -> String {
             if unit == DateUnit::Hour { cut } else { format!("CAST({cut} AS DATE)") }
         }
         Dialect::Postgres => postgres::trunc(unit_word(unit), unit == DateUnit::Hour, of),
+        Dialect::BigQuery => bigquery::trunc(unit, of),
         Dialect::Sqlite => match unit {
             DateUnit::Year => format!("strftime('%Y-01-01', {of})"),
             DateUnit::Quarter => {
@@ -37,6 +38,7 @@ pub fn extract(dialect: Dialect, part: DatePart, of: &str) -> String {
     match (dialect, part) {
         (Dialect::DuckDb | Dialect::Spark, DatePart::Weekday) => format!("EXTRACT(isodow FROM {of})"),
         (Dialect::DuckDb | Dialect::Spark, _) => format!("EXTRACT({} FROM {of})", part_word(part)),
+        (Dialect::BigQuery, _) => bigquery::extract(part, of),
         (Dialect::Postgres, DatePart::Weekday) => postgres::extract("isodow", of),
         (Dialect::Postgres, _) => postgres::extract(part_word(part), of),
         (Dialect::Sqlite, DatePart::Year) => number("%Y"),

@@ -1,7 +1,7 @@
 //! Expressions of a plan, with their types.
 
 use super::compile::Compiler;
-use super::{dates, invalid, postgres, scope};
+use super::{bigquery, dates, invalid, postgres, scope};
 use crate::sql::refuse::clip;
 use domain::plan::{
     Aggregate, AggregateFn, Arithmetic, ArithmeticOp, Case, CaseWhen, DateTrunc, DateUnit, Expr, Extract,
@@ -15,6 +15,8 @@ pub struct Typed {
     pub kind: FieldType,
     /// Whether there is an aggregate in it: then it cannot stand in `where` or `group_by`.
     pub aggregate: bool,
+    /// Whether it is a moment with a time zone: BigQuery does not compare those with moments that have none.
+    pub zoned: bool,
 }
 
 impl Compiler<'_> {
@@ -26,12 +28,17 @@ impl Compiler<'_> {
             Expr::Arithmetic(arithmetic) => compiler.arithmetic(arithmetic),
             Expr::DateTrunc(DateTrunc { unit, of }) => {
                 let kind = if *unit == DateUnit::Hour { FieldType::Timestamp } else { FieldType::Date };
-                let Typed { sql, aggregate, .. } = compiler.inside("date_trunc", "of", |c| c.date(of))?;
-                Ok(Typed { sql: dates::trunc(compiler.dialect(), *unit, &sql), kind, aggregate })
+                let of = compiler.inside("date_trunc", "of", |c| c.date(of))?;
+                let sql = match compiler.dialect() {
+                    Dialect::BigQuery => bigquery::truncated(*unit, &of),
+                    dialect => dates::trunc(dialect, *unit, &of.sql),
+                };
+                Ok(Typed { sql, kind, ..of })
             }
             Expr::Extract(Extract { part, of }) => {
                 let Typed { sql, aggregate, .. } = compiler.inside("extract", "of", |c| c.date(of))?;
-                Ok(Typed { sql: dates::extract(compiler.dialect(), *part, &sql), kind: FieldType::Integer, aggregate })
+                let sql = dates::extract(compiler.dialect(), *part, &sql);
+                Ok(Typed { sql, kind: FieldType::Integer, aggregate, zoned: false })
             }
             Expr::Number(of) => compiler.number(of),
             Expr::Moment(of) => compiler.moment(of),
@@ -42,7 +49,8 @@ impl Compiler<'_> {
 
     fn field(&mut self, name: &str) -> Result<Typed, Fault> {
         let found = scope::field(&self.frames, name)?;
-        Ok(Typed { sql: found.sql, kind: found.kind, aggregate: false })
+        let zoned = found.native == bigquery::ZONED;
+        Ok(Typed { sql: found.sql, kind: found.kind, aggregate: false, zoned })
     }
 
     fn literal(&mut self, value: &Value) -> Typed {
@@ -54,13 +62,13 @@ impl Compiler<'_> {
             Value::Text(_) => FieldType::String,
         };
         let sql = if *value == Value::Null { "NULL".to_owned() } else { self.bind(value.clone()) };
-        Typed { sql, kind, aggregate: false }
+        Typed { sql, kind, aggregate: false, zoned: false }
     }
 
     fn aggregate(&mut self, aggregate: &Aggregate) -> Result<Typed, Fault> {
         let Aggregate { function, of } = aggregate;
         let word = word(*function);
-        let typed = |sql, kind| Ok(Typed { sql, kind, aggregate: true });
+        let typed = |sql, kind| Ok(Typed { sql, kind, aggregate: true, zoned: false });
         let Some(of) = of else {
             if *function != AggregateFn::Count {
                 return Err(invalid(
@@ -75,15 +83,18 @@ impl Compiler<'_> {
         if of.aggregate {
             return Err(invalid("plan.aggregate", format!("`{word}` of an aggregate"), "aggregate in a subplan first"));
         }
-        let Typed { sql, kind, .. } = of;
+        let Typed { sql, kind, zoned, .. } = of;
         match function {
             AggregateFn::Count => typed(format!("count({sql})"), FieldType::Integer),
             AggregateFn::CountDistinct => typed(format!("count(DISTINCT {sql})"), FieldType::Integer),
-            AggregateFn::Min | AggregateFn::Max if is_ordered(kind) => typed(format!("{word}({sql})"), kind),
+            AggregateFn::Min | AggregateFn::Max if is_ordered(kind) => {
+                Ok(Typed { sql: format!("{word}({sql})"), kind, aggregate: true, zoned })
+            }
             AggregateFn::Sum if kind.is_numeric() => typed(format!("sum({sql})"), kind),
             AggregateFn::Avg | AggregateFn::Median if kind.is_numeric() => {
                 let sql = match self.dialect() {
                     Dialect::Postgres => postgres::average(*function, &sql),
+                    Dialect::BigQuery => bigquery::average(*function, &sql),
                     // Of decimals, DuckDB rounds the mean of the middle two to their scale.
                     Dialect::DuckDb if *function == AggregateFn::Median => format!("median(CAST({sql} AS DOUBLE))"),
                     Dialect::DuckDb | Dialect::Spark | Dialect::Sqlite => format!("{word}({sql})"),
@@ -121,17 +132,18 @@ impl Compiler<'_> {
                     Dialect::DuckDb | Dialect::Spark => "DOUBLE",
                     Dialect::Sqlite => "REAL",
                     Dialect::Postgres => postgres::DOUBLE,
+                    Dialect::BigQuery => bigquery::FLOAT,
                 };
                 format!("(CAST({} AS {real}) / NULLIF({}, 0))", left.sql, right.sql)
             }
         };
         let kind = if whole && *op != ArithmeticOp::Divide { FieldType::Integer } else { FieldType::Number };
-        Ok(Typed { sql, kind, aggregate: left.aggregate || right.aggregate })
+        Ok(Typed { sql, kind, aggregate: left.aggregate || right.aggregate, zoned: false })
     }
 
     /// Text as a number. What is none is NULL in DuckDB, and what it starts with, or 0, in SQLite.
     fn number(&mut self, of: &Expr) -> Result<Typed, Fault> {
-        let Typed { sql, kind, aggregate } = self.expr(of)?;
+        let Typed { sql, kind, aggregate, .. } = self.expr(of)?;
         if !kind.is_text() && !kind.is_numeric() {
             let message = format!("a value of type `{}` as a number", kind_word(kind));
             return Err(invalid("plan.number", message, "only text and numbers are read as numbers"));
@@ -140,13 +152,14 @@ impl Compiler<'_> {
             Dialect::DuckDb | Dialect::Spark => format!("TRY_CAST({sql} AS DOUBLE)"),
             Dialect::Sqlite => format!("CAST({sql} AS NUMERIC)"),
             Dialect::Postgres => postgres::number(&sql, kind),
+            Dialect::BigQuery => format!("SAFE_CAST({sql} AS {})", bigquery::FLOAT),
         };
-        Ok(Typed { sql, kind: FieldType::Number, aggregate })
+        Ok(Typed { sql, kind: FieldType::Number, aggregate, zoned: false })
     }
 
     /// Text as a timestamp; NULL where it holds none.
     fn moment(&mut self, of: &Expr) -> Result<Typed, Fault> {
-        let Typed { sql, kind, aggregate } = self.expr(of)?;
+        let Typed { sql, kind, aggregate, .. } = self.expr(of)?;
         if !kind.is_text() && !kind.is_temporal() {
             let message = format!("a value of type `{}` as a moment", kind_word(kind));
             return Err(invalid("plan.moment", message, "only text and dates are read as moments"));
@@ -155,8 +168,9 @@ impl Compiler<'_> {
             Dialect::DuckDb | Dialect::Spark => format!("TRY_CAST({sql} AS TIMESTAMP)"),
             Dialect::Sqlite => dates::instant(&sql),
             Dialect::Postgres => postgres::moment(&sql, kind),
+            Dialect::BigQuery => format!("SAFE_CAST({sql} AS DATETIME)"),
         };
-        Ok(Typed { sql, kind: FieldType::Timestamp, aggregate })
+        Ok(Typed { sql, kind: FieldType::Timestamp, aggregate, zoned: false })
     }
 
     /// Something that has a date in it.
@@ -175,8 +189,12 @@ impl Compiler<'_> {
             }
             _ => false,
         };
-        let cast = text_there && self.dialect() != Dialect::Sqlite;
-        Ok(if cast { Typed { sql: format!("CAST({} AS TIMESTAMP)", typed.sql), ..typed } } else { typed })
+        Ok(match self.dialect() {
+            _ if !text_there => typed,
+            Dialect::Sqlite => typed,
+            Dialect::BigQuery => Typed { sql: format!("CAST({} AS DATETIME)", typed.sql), zoned: false, ..typed },
+            _ => Typed { sql: format!("CAST({} AS TIMESTAMP)", typed.sql), ..typed },
+        })
     }
 
     fn case(&mut self, case: &Case) -> Result<Typed, Fault> {
@@ -204,7 +222,8 @@ impl Compiler<'_> {
             result = Some(common(result, otherwise)?);
         }
         sql.push_str(" END");
-        Ok(Typed { sql, kind: result.map_or(FieldType::Other, |r| r.kind), aggregate })
+        let (kind, zoned) = result.map_or((FieldType::Other, false), |r| (r.kind, r.zoned));
+        Ok(Typed { sql, kind, aggregate, zoned })
     }
 
     /// A plan as one value: one column, and by its form at most one row.
@@ -220,7 +239,7 @@ impl Compiler<'_> {
                 "aggregate without `group_by`, or set `limit` to 1",
             ));
         }
-        Ok(Typed { sql: format!("({})", sub.sql), kind: column.kind, aggregate: false })
+        Ok(Typed { sql: format!("({})", sub.sql), kind: column.kind, aggregate: false, zoned: column.zoned })
     }
 }
 

@@ -3,6 +3,7 @@
 //! What comes out is checked like anybody's SQL: the compiler only has to be right, not safe.
 //! Same plan, same SQL: everything is emitted in the order of the plan.
 
+mod bigquery;
 mod compile;
 mod condition;
 mod dates;

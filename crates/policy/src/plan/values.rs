@@ -1,7 +1,8 @@
 //! Values: checked against the type that they are compared with, then bound.
 
 use super::compile::Compiler;
-use super::invalid;
+use super::expr::Typed;
+use super::{bigquery, invalid};
 use crate::sql::refuse::clip;
 use crate::sql::walk::placeholder;
 use domain::{Dialect, Fault, FieldType, Value};
@@ -15,7 +16,8 @@ impl Compiler<'_> {
     }
 
     /// A value as it must be written beside something of that type.
-    pub(super) fn value_for(&mut self, value: &Value, kind: FieldType) -> Result<String, Fault> {
+    pub(super) fn value_for(&mut self, value: &Value, beside: &Typed) -> Result<String, Fault> {
+        let kind = beside.kind;
         let mismatch = |expected: &str| {
             let shown = clip(&serde_json::to_string(value).unwrap_or_default());
             let message = format!("the value `{shown}` does not fit: {expected} is needed");
@@ -44,6 +46,7 @@ impl Compiler<'_> {
         let bound = self.bind(Value::Text(text));
         Ok(match self.dialect() {
             Dialect::DuckDb | Dialect::Spark | Dialect::Postgres => format!("CAST({bound} AS {native})"),
+            Dialect::BigQuery => format!("CAST({bound} AS {})", bigquery::native(kind, beside.zoned)),
             Dialect::Sqlite => bound,
         })
     }
@@ -62,6 +65,7 @@ impl Compiler<'_> {
                 format!("CAST({bound} AS DECIMAL(38,{}))", fraction.len())
             }
             Dialect::Sqlite => format!("CAST({bound} AS NUMERIC)"),
+            Dialect::BigQuery => format!("CAST({bound} AS {})", bigquery::decimal(whole.len(), fraction.len())),
         })
     }
 }

@@ -29,7 +29,12 @@ impl Compiler<'_> {
             own(&change.alias, columns)?;
             let known = columns.get(..selected).unwrap_or_default();
             items.push(format!("{} AS {}", written(change, known)?, quote(&change.alias)));
-            columns.push(OutputColumn { name: change.alias.clone(), kind: FieldType::Number, sql: String::new() });
+            columns.push(OutputColumn {
+                name: change.alias.clone(),
+                kind: FieldType::Number,
+                zoned: false,
+                sql: String::new(),
+            });
             Ok(())
         })?;
         Ok(format!("SELECT {} FROM ({sql}) AS {}", items.join(", "), quote("rows")))

@@ -16,6 +16,7 @@ mod render;
 mod tree;
 mod types;
 
+pub use literal::text as literal_text;
 pub use lower::Lowering;
 pub use parse::{Tokens, nothing_after};
 pub use refuse::{invalid, refuse};

@@ -17,6 +17,8 @@ pub enum Node {
     Text(String),
     /// `DATE '…'`, `TIMESTAMP '…'`, `TIME '…'`.
     Temporal(Type, String),
+    /// A text that stands for one of them, as what it is compared with tells.
+    Meant(Type, String),
     Minus(Box<Node>),
     Not(Box<Node>),
     And(Vec<Node>),
@@ -105,7 +107,7 @@ impl Node {
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Self::Path(path) => Some(path.kind),
-            Self::Temporal(to, _) | Self::Cast { to, .. } => Some(to.kind()),
+            Self::Temporal(to, _) | Self::Meant(to, _) | Self::Cast { to, .. } => Some(to.kind()),
             Self::Trunc { kind, .. } | Self::Shift { kind, .. } => Some(*kind),
             Self::Arithmetic { kinds: (Kind::Date, Kind::Integer), .. } => Some(Kind::Date),
             Self::Call { form, args } => match form.gives_kind_of() {

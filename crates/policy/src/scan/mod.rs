@@ -9,7 +9,7 @@ use crate::access::{Readable, Reader};
 use crate::predicate::{Target, Writer, invalid};
 use crate::sql::refuse::clip;
 use crate::suggest::did_you_mean;
-use domain::{Fault, Kind, Limits, Scan};
+use domain::{Fault, Flavour, Kind, Limits, Scan};
 use read::{Read, Reading};
 
 /// Validates a scan for this caller and writes it in the SQL of the source's engine.
@@ -21,7 +21,11 @@ pub fn compile(reader: Reader<'_>, scan: &Scan, limits: &Limits) -> Result<Strin
             invalid("limit_too_large", message, "ask for fewer rows").detail("max_limit", limits.rows.to_string())
         );
     }
-    let writer = Writer { flavour: scan.flavour, target: Target::of(reader.source.dialect) };
+    let target = Target::of(reader.source.dialect);
+    if target == Target::BigQuery && scan.flavour != Flavour::BigQuery {
+        return Err(invalid("flavour", "this table is asked in BigQuery's SQL", "see `sql_flavor` in the catalog"));
+    }
+    let writer = Writer { flavour: scan.flavour, target };
     let read = Reading { writer, readable: &readable }.scan(scan)?;
     Ok(statement(&read, readable.name, scan.limit))
 }

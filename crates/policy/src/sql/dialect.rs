@@ -1,7 +1,7 @@
 //! The dialects as the parser should read them: its own, with what it leaves out switched on.
 
 use sqlparser::ast::Expr;
-use sqlparser::dialect::{Dialect, DuckDbDialect, PostgreSqlDialect, SQLiteDialect};
+use sqlparser::dialect::{BigQueryDialect, Dialect, DuckDbDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::{Parser, ParserError};
 use std::any::TypeId;
 
@@ -11,6 +11,7 @@ pub fn of(dialect: domain::Dialect) -> &'static dyn Dialect {
         domain::Dialect::DuckDb | domain::Dialect::Spark => &DuckDb,
         domain::Dialect::Sqlite => &Sqlite,
         domain::Dialect::Postgres => &PostgreSqlDialect {},
+        domain::Dialect::BigQuery => &BigQuery { compiled: false },
     }
 }
 
@@ -95,5 +96,42 @@ impl Dialect for Sqlite {
         supports_numeric_literal_underscores,
         supports_parens_around_table_factor,
         supports_window_clause_named_window_reference,
+    }
+}
+
+/// Only what is read there: no scripts, no pipes, no variables.
+#[derive(Debug)]
+pub struct BigQuery {
+    /// Whether we compiled the text: its names stand in double quotes then, which would be text otherwise.
+    pub compiled: bool,
+}
+
+impl Dialect for BigQuery {
+    fn dialect(&self) -> TypeId {
+        TypeId::of::<BigQueryDialect>()
+    }
+    fn is_delimited_identifier_start(&self, ch: char) -> bool {
+        ch == '`' || self.compiled && ch == '"'
+    }
+    /// Not `@`, as the parser's own says: parameters begin with it.
+    fn is_identifier_start(&self, ch: char) -> bool {
+        ch.is_ascii_alphabetic() || ch == '_'
+    }
+    fn is_identifier_part(&self, ch: char) -> bool {
+        BigQueryDialect.is_identifier_part(ch)
+    }
+    features! {
+        allow_extract_custom,
+        require_interval_qualifier,
+        supports_bitwise_shift_operators,
+        supports_comma_separated_trim,
+        supports_group_by_expr,
+        supports_projection_trailing_commas,
+        supports_select_wildcard_except,
+        supports_select_wildcard_replace,
+        supports_string_literal_backslash_escape,
+        supports_triple_quoted_string,
+        supports_window_clause_named_window_reference,
+        supports_window_function_null_treatment_arg,
     }
 }

@@ -1,5 +1,6 @@
 //! Expressions. Every kind that is not named here, or in `forms`, is refused.
 
+use super::bigquery;
 use super::literal::{identifier, in_expression, plain};
 use super::postgres;
 use super::refuse::{Walk, at_node, clip, ensure, refuse, syntax_not_allowed};
@@ -101,12 +102,13 @@ impl Walker<'_> {
                 let message = format!("the placeholder `{}` is not allowed", clip(name));
                 Err(super::refuse::at(refuse("sql.placeholder", message, "write the value itself"), value.span))
             }
+            _ if self.dialect == Dialect::BigQuery && self.origin != Origin::Rows => bigquery::literal(value),
             _ => in_expression(value),
         }
     }
 
     fn is_own_placeholder(&self, name: &str) -> bool {
-        let number = name.strip_prefix(['$', '?']).and_then(|n| n.parse::<usize>().ok());
+        let number = name.strip_prefix("@p").or(name.strip_prefix(['$', '?'])).and_then(|n| n.parse::<usize>().ok());
         number.is_some_and(|n| (1..=self.param_count()).contains(&n))
     }
 
@@ -128,17 +130,18 @@ impl Walker<'_> {
         use BinaryOperator as B;
         let duckdb = self.dialect == Dialect::DuckDb;
         let postgres = self.dialect == Dialect::Postgres;
+        let bigquery = self.dialect == Dialect::BigQuery;
         let allowed = match op {
-            B::Plus | B::Minus | B::Multiply | B::Divide | B::Modulo | B::StringConcat => true,
+            B::Plus | B::Minus | B::Multiply | B::Divide | B::StringConcat => true,
+            // It has MOD and DIV, its JSON functions, and REGEXP_CONTAINS instead.
+            B::Modulo | B::Arrow | B::LongArrow | B::Glob | B::Regexp => !bigquery,
             B::Gt | B::Lt | B::GtEq | B::LtEq | B::Eq | B::NotEq | B::And | B::Or => true,
             B::BitwiseOr | B::BitwiseAnd | B::PGBitwiseShiftLeft | B::PGBitwiseShiftRight => true,
-            B::Arrow | B::LongArrow => true,
             B::DuckIntegerDivide => duckdb,
             B::PGExp | B::BitwiseXor | B::PGOverlap | B::AtArrow | B::ArrowAt => duckdb || postgres,
             B::PGRegexMatch | B::PGRegexNotMatch | B::PGLikeMatch | B::PGNotLikeMatch => duckdb || postgres,
             B::PGILikeMatch | B::PGNotILikeMatch | B::PGStartsWith => duckdb || postgres,
             B::PGRegexIMatch | B::PGRegexNotIMatch | B::HashArrow | B::HashLongArrow | B::PGBitwiseXor => postgres,
-            B::Glob | B::Regexp => true,
             _ => false,
         };
         if allowed { Ok(()) } else { Err(operator_not_allowed(&op.to_string())) }

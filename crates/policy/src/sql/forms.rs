@@ -51,7 +51,7 @@ impl Walker<'_> {
         ensure(!any, "LIKE ANY")?;
         match escape {
             None => {}
-            Some(Expr::Value(value)) => plain(value)?,
+            Some(Expr::Value(value)) if self.dialect != Dialect::BigQuery => plain(value)?,
             Some(other) => return Err(at_node(syntax_not_allowed("ESCAPE with an expression"), other)),
         }
         self.both(expr, pattern)
@@ -61,7 +61,13 @@ impl Walker<'_> {
     pub(super) fn special_form(&mut self, expr: &mut Expr) -> Walk {
         match expr {
             Expr::Cast { kind, expr, data_type, format } => {
-                ensure(format.is_none() && *kind != CastKind::SafeCast, "SAFE_CAST or CAST … FORMAT")?;
+                let bigquery = self.dialect == Dialect::BigQuery;
+                let known = match kind {
+                    CastKind::Cast => true,
+                    CastKind::SafeCast => bigquery,
+                    CastKind::TryCast | CastKind::DoubleColon => !bigquery,
+                };
+                ensure(format.is_none() && known, "this kind of CAST")?;
                 types::plain(self.dialect, data_type)?;
                 self.expr(expr)
             }
@@ -115,6 +121,7 @@ impl Walker<'_> {
     fn collation(&self, name: &ObjectName) -> Walk {
         let text = name.to_string().to_lowercase();
         let known = match self.dialect {
+            Dialect::BigQuery => false,
             Dialect::Sqlite => matches!(text.as_str(), "nocase" | "binary" | "rtrim"),
             Dialect::Postgres => matches!(text.trim_matches('"'), "c" | "posix" | "default"),
             Dialect::DuckDb | Dialect::Spark => text.split('.').all(|part| {

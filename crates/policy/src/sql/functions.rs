@@ -1,5 +1,6 @@
 //! Functions: by full name from an allow-list, with their arguments walked.
 
+use super::bigquery;
 use super::literal::identifier;
 use super::refuse::{Walk, at_ident, clip, ensure, refuse, syntax_not_allowed};
 use super::select::single;
@@ -31,10 +32,12 @@ fn allowed(dialect: Dialect) -> &'static Allowed {
     static DUCKDB: OnceLock<Allowed> = OnceLock::new();
     static SQLITE: OnceLock<Allowed> = OnceLock::new();
     static POSTGRES: OnceLock<Allowed> = OnceLock::new();
+    static BIGQUERY: OnceLock<Allowed> = OnceLock::new();
     match dialect {
         Dialect::DuckDb | Dialect::Spark => DUCKDB.get_or_init(|| read(include_str!("functions/duckdb.txt"))),
         Dialect::Sqlite => SQLITE.get_or_init(|| read(include_str!("functions/sqlite.txt"))),
         Dialect::Postgres => POSTGRES.get_or_init(|| read(include_str!("functions/postgres.txt"))),
+        Dialect::BigQuery => BIGQUERY.get_or_init(|| read(include_str!("functions/bigquery.txt"))),
     }
 }
 
@@ -86,6 +89,7 @@ impl TableFunction {
                     Dialect::DuckDb | Dialect::Spark => "generate_series, range, unnest, json_each and json_tree",
                     Dialect::Sqlite => "json_each and json_tree",
                     Dialect::Postgres => "generate_series, unnest, jsonb_array_elements and jsonb_each",
+                    Dialect::BigQuery => "UNNEST",
                 };
                 let message = format!("the table function `{}` is not allowed", clip(other));
                 let hint = format!("read tables of the schema; in FROM only {allowed} may be called");
@@ -127,7 +131,8 @@ impl Walker<'_> {
             FunctionArguments::List(FunctionArgumentList { duplicate_treatment: _, args, clauses }) => {
                 let outer = self.expansion;
                 self.expansion = self.expanded(rule, &name.to_string(), args)?;
-                args.iter_mut().try_for_each(|arg| self.function_arg(arg))?;
+                let walked = bigquery::walked(self.dialect, &name.to_string(), args);
+                args.iter_mut().take(walked).try_for_each(|arg| self.function_arg(arg))?;
                 self.expansion = outer;
                 clauses.iter_mut().try_for_each(|clause| self.clause(clause))?;
             }
@@ -190,6 +195,7 @@ impl Walker<'_> {
         match clause {
             FunctionArgumentClause::IgnoreOrRespectNulls(_) => Ok(()),
             FunctionArgumentClause::OrderBy(exprs) => self.order_by(exprs),
+            FunctionArgumentClause::Limit(count) if self.dialect == Dialect::BigQuery => self.expr(count),
             _ => Err(syntax_not_allowed(&clause.to_string())),
         }
     }

@@ -4,6 +4,7 @@
 //! each table by its readable columns and rows; [`limit`] caps the result; [`render`] writes the
 //! tree out and proves that it reads back as the same tree.
 
+pub mod bigquery;
 mod build;
 pub mod dialect;
 mod expr;

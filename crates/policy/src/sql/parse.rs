@@ -13,7 +13,7 @@ const RECURSION: usize = 400;
 
 /// Text that is small and flat enough to be parsed, in tokens.
 pub struct Tokens {
-    dialect: Dialect,
+    parser: &'static dyn sqlparser::dialect::Dialect,
     tokens: Vec<TokenWithSpan>,
     /// The deepest that the tree can be: what [`guard::with_stack`] needs.
     pub depth: usize,
@@ -21,6 +21,19 @@ pub struct Tokens {
 
 impl Tokens {
     pub fn of(dialect: Dialect, text: &str) -> Walk<Self> {
+        Self::read(dialect, dialect::of(dialect), text)
+    }
+
+    /// Text that we compiled, with names in double quotes whatever the dialect.
+    pub fn compiled(dialect: Dialect, text: &str) -> Walk<Self> {
+        let parser = match dialect {
+            Dialect::BigQuery => &dialect::BigQuery { compiled: true },
+            other => dialect::of(other),
+        };
+        Self::read(dialect, parser, text)
+    }
+
+    fn read(dialect: Dialect, parser: &'static dyn sqlparser::dialect::Dialect, text: &str) -> Walk<Self> {
         if text.len() > guard::MAX_BYTES {
             let message = format!("the statement has {} bytes, more than {}", text.len(), guard::MAX_BYTES);
             return Err(refuse("sql.too_long", message, "send a shorter statement"));
@@ -28,14 +41,14 @@ impl Tokens {
         if text.contains('\0') {
             return Err(invalid("sql.syntax", "the statement holds a NUL character", "remove it"));
         }
-        let tokens = tokenize(dialect, text).map_err(|error| {
+        let tokens = tokenize(dialect, parser, text).map_err(|error| {
             let fault =
                 invalid("sql.syntax", format!("the statement does not parse: {}", clip(&error.message)), SYNTAX_HINT);
             at(fault, Span::new(error.location, error.location))
         })?;
         let tokens = spelling::plain(dialect, tokens);
         let depth = guard::depth(&tokens)?;
-        Ok(Self { dialect, tokens, depth })
+        Ok(Self { parser, tokens, depth })
     }
 
     /// Refuses by the first word and the semicolons, so that also what the parser cannot read gets a clear answer.
@@ -59,8 +72,9 @@ impl Tokens {
 
     /// Text that we rendered from a tree that was within the caps: it may have grown by the rewriting.
     pub fn again(dialect: Dialect, text: &str) -> Walk<Self> {
-        let tokens = tokenize(dialect, text).map_err(|_| Fault::internal("sql.roundtrip"))?;
-        Ok(Self { dialect, tokens, depth: 0 })
+        let parser = dialect::of(dialect);
+        let tokens = tokenize(dialect, parser, text).map_err(|_| Fault::internal("sql.roundtrip"))?;
+        Ok(Self { parser, tokens, depth: 0 })
     }
 
     /// Exactly one statement, a query; a trailing semicolon and comments are fine.
@@ -103,13 +117,19 @@ impl Tokens {
     }
 
     fn parser(self) -> Parser<'static> {
-        Parser::new(dialect::of(self.dialect)).with_recursion_limit(RECURSION).with_tokens_with_locations(self.tokens)
+        Parser::new(self.parser).with_recursion_limit(RECURSION).with_tokens_with_locations(self.tokens)
     }
 }
 
 /// Without whitespace and comments: they mean nothing, and the parser is faster without them.
-fn tokenize(dialect: Dialect, text: &str) -> Result<Vec<TokenWithSpan>, TokenizerError> {
-    let mut tokens = Tokenizer::new(dialect::of(dialect), text).tokenize_with_location()?;
+fn tokenize(
+    dialect: Dialect,
+    parser: &'static dyn sqlparser::dialect::Dialect,
+    text: &str,
+) -> Result<Vec<TokenWithSpan>, TokenizerError> {
+    // BigQuery's escapes are read when the literal is: the parser does not know them all.
+    let unescape = dialect != Dialect::BigQuery;
+    let mut tokens = Tokenizer::new(parser, text).with_unescape(unescape).tokenize_with_location()?;
     tokens.retain(|t| !matches!(t.token, Token::Whitespace(_)));
     Ok(tokens)
 }

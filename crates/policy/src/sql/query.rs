@@ -114,6 +114,10 @@ impl Walker<'_> {
             SetExpr::Query(query) => self.query(query, None),
             SetExpr::SetOperation { left, op, set_quantifier, right } => {
                 self.set_operator(*op, *set_quantifier)?;
+                if self.dialect == Dialect::BigQuery && *set_quantifier == SetQuantifier::None {
+                    // It has to be said there.
+                    *set_quantifier = SetQuantifier::Distinct;
+                }
                 let columns = self.set_expr(left, recursive)?;
                 if let (Some(own), SetOperator::Union) = (recursive, &op) {
                     // Only from the second arm on is the name the CTE's; in the first it is a table's.
@@ -145,7 +149,7 @@ impl Walker<'_> {
 
     fn values(&mut self, values: &mut Values) -> Walk<Columns> {
         let Values { explicit_row, value_keyword, rows } = values;
-        ensure(!*explicit_row, "VALUES ROW")?;
+        ensure(!*explicit_row && self.dialect != Dialect::BigQuery, "VALUES")?;
         ensure(!*value_keyword, "VALUE")?;
         for row in rows {
             for expr in &mut row.content {

@@ -4,10 +4,12 @@ use super::literal::identifier;
 use super::refuse::{Walk, at_node, ensure, syntax_not_allowed};
 use super::scope::Columns;
 use super::walk::Walker;
+use domain::Dialect;
 use sqlparser::ast::{
-    Distinct, ExcludeSelectItem, Expr, GroupByExpr, GroupByWithModifier, Ident, IdentWithAlias, IlikeSelectItem,
-    NamedWindowDefinition, NamedWindowExpr, ObjectName, ObjectNamePart, RenameSelectItem, ReplaceSelectElement,
-    ReplaceSelectItem, Select, SelectItem, SelectItemQualifiedWildcardKind, WildcardAdditionalOptions,
+    Distinct, ExceptSelectItem, ExcludeSelectItem, Expr, GroupByExpr, GroupByWithModifier, Ident, IdentWithAlias,
+    IlikeSelectItem, NamedWindowDefinition, NamedWindowExpr, ObjectName, ObjectNamePart, RenameSelectItem,
+    ReplaceSelectElement, ReplaceSelectItem, Select, SelectItem, SelectItemQualifiedWildcardKind,
+    WildcardAdditionalOptions,
 };
 
 impl Walker<'_> {
@@ -138,7 +140,10 @@ impl Walker<'_> {
             opt_rename,
             opt_alias,
         } = options;
-        ensure(opt_except.is_none(), "* EXCEPT")?;
+        if let Some(ExceptSelectItem { first_element, additional_elements }) = opt_except {
+            ensure(self.dialect == Dialect::BigQuery, "* EXCEPT")?;
+            std::iter::once(&*first_element).chain(additional_elements.iter()).try_for_each(identifier)?;
+        }
         ensure(opt_alias.is_none(), "* AS")?;
         if let Some(IlikeSelectItem { pattern }) = opt_ilike {
             ensure(!pattern.contains('\''), "* ILIKE")?;

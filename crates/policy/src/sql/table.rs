@@ -1,6 +1,5 @@
 //! FROM: tables become their readable columns and rows; the rest is walked or refused.
 
-use super::build;
 use super::functions::TableFunction;
 use super::literal::{identifier, plain};
 use super::query::{cte_name, renamed};
@@ -8,6 +7,7 @@ use super::refuse::{Walk, at_ident, at_node, clip, ensure, invalid, refuse, synt
 use super::scope::Columns;
 use super::select::single;
 use super::walk::{Origin, Walker};
+use super::{bigquery, build};
 use crate::suggest::did_you_mean;
 use domain::Dialect;
 use sqlparser::ast::{
@@ -73,6 +73,15 @@ impl<'a> Walker<'a> {
                 self.table_function(name, args)?;
                 self.add_function(alias.as_ref())
             }
+            TableFactor::UNNEST { alias, array_exprs, with_offset: _, with_offset_alias, with_ordinality } => {
+                ensure(self.dialect == Dialect::BigQuery && !*with_ordinality, "UNNEST")?;
+                self.exprs(array_exprs)?;
+                with_offset_alias.iter().try_for_each(identifier)?;
+                alias.iter().try_for_each(|alias| self.alias_columns(alias).map(drop))?;
+                // An element is known by the alias itself, which then is a column and a table.
+                self.scopes.open();
+                alias.iter().try_for_each(|alias| self.scopes.add_relation(&alias.name.value, None))
+            }
             TableFactor::NestedJoin { table_with_joins, alias } => {
                 if alias.is_some() {
                     return Err(syntax_not_allowed("alias of a join in parentheses"));
@@ -113,10 +122,10 @@ impl<'a> Walker<'a> {
         if let Some(sample) = sample {
             self.sample(sample)?;
         }
-        let ident = self.table_name(name)?.clone();
+        let ident = self.table_name(name)?;
         let named = alias.as_ref().map(|alias| self.alias_columns(alias)).transpose()?.unwrap_or_default();
         let (known, sample) = (self.scopes.cte(&ident.value).cloned(), sample.take());
-        let mut alias = alias.take().unwrap_or_else(|| build::alias(Ident { span: ident.span, ..ident.clone() }));
+        let mut alias = alias.take().unwrap_or_else(|| build::alias(own_alias(&ident)));
         alias.explicit = true;
         let columns = if let Some(columns) = known {
             let name = ObjectName(vec![ObjectNamePart::Identifier(cte_name(&ident.value))]);
@@ -160,9 +169,16 @@ impl<'a> Walker<'a> {
     }
 
     /// One part, and an identifier: a string in FROM would be a file.
-    fn table_name<'n>(&self, name: &'n ObjectName) -> Walk<&'n Ident> {
+    fn table_name(&self, name: &ObjectName) -> Walk<Ident> {
+        if self.dialect == Dialect::BigQuery
+            && let Some(path) = bigquery::path(name)?
+        {
+            return Ok(path);
+        }
         match name.0.as_slice() {
-            [ObjectNamePart::Identifier(ident)] if ident.quote_style != Some('\'') => identifier(ident).map(|()| ident),
+            [ObjectNamePart::Identifier(ident)] if ident.quote_style != Some('\'') => {
+                identifier(ident).map(|()| ident.clone())
+            }
             _ => Err(refuse(
                 "sql.table_name",
                 format!("`{}` is not a plain table name", clip(&name.to_string())),
@@ -251,4 +267,10 @@ impl<'a> Walker<'a> {
             _ => Err(syntax_not_allowed("a sample without a constant size")),
         }
     }
+}
+
+/// What a table is called where nothing else is said: of `dataset.table`, the table.
+fn own_alias(ident: &Ident) -> Ident {
+    let last = ident.value.rsplit('.').next().unwrap_or(&ident.value);
+    if ident.quote_style == Some('`') { Ident { value: last.to_owned(), ..ident.clone() } } else { ident.clone() }
 }

@@ -21,6 +21,9 @@ fn is_plain(dialect: Dialect, data_type: &DataType) -> bool {
     use DataType as T;
     let duckdb = dialect == Dialect::DuckDb;
     let postgres = dialect == Dialect::Postgres;
+    if dialect == Dialect::BigQuery {
+        return super::bigquery::is_plain(data_type);
+    }
     match data_type {
         T::Character(_) | T::Char(_) | T::CharacterVarying(_) | T::CharVarying(_) | T::Varchar(_) | T::Nvarchar(_) => {
             true
@@ -70,7 +73,7 @@ fn is_custom(dialect: Dialect, name: &str) -> bool {
     ];
     match dialect {
         Dialect::DuckDb | Dialect::Spark => duckdb.iter().any(|known| known.eq_ignore_ascii_case(name)),
-        Dialect::Sqlite => false,
+        Dialect::Sqlite | Dialect::BigQuery => false,
         Dialect::Postgres => name.eq_ignore_ascii_case("timestamptz"),
     }
 }

@@ -103,7 +103,7 @@ impl<'a> Walker<'a> {
             .rows
             .iter()
             .chain(&readable.living)
-            .map(|filter| filter.bind(|claim| self.bind_claim(readable.name, claim)))
+            .map(|filter| filter.bind(self.dialect, |claim| self.bind_claim(readable.name, claim)))
             .collect()
     }
 
@@ -132,5 +132,6 @@ pub fn placeholder(dialect: Dialect, number: usize) -> String {
     match dialect {
         Dialect::DuckDb | Dialect::Spark | Dialect::Postgres => format!("${number}"),
         Dialect::Sqlite => format!("?{number}"),
+        Dialect::BigQuery => format!("@p{number}"),
     }
 }

@@ -9,6 +9,8 @@ mod functions;
 mod notation;
 mod spark;
 
+pub use notation::escaped;
+
 use crate::sql::refuse::{Walk, clip, refuse};
 use crate::sql::walk::Used;
 use domain::{Dialect, Fault, SourceSchema};
@@ -22,7 +24,7 @@ pub fn statement(source: &SourceSchema, query: Query, text: String, used: Used) 
             let text = spark::statement(query, source, &used)?;
             Ok((text, Used { params: Vec::new(), ..used }))
         }
-        Dialect::DuckDb | Dialect::Sqlite | Dialect::Postgres => Ok((text, used)),
+        Dialect::DuckDb | Dialect::Sqlite | Dialect::Postgres | Dialect::BigQuery => Ok((text, used)),
     }
 }
 

@@ -9,6 +9,7 @@
 )]
 
 mod access;
+mod bigquery;
 mod changes;
 mod contracts;
 mod fixture;

@@ -32,7 +32,9 @@ pub fn policy() -> Policy {
 }
 
 pub fn source(dialect: Dialect) -> SourceSchema {
-    let kept = COLUMNS.iter().filter(|(.., everywhere)| *everywhere || dialect.written() == Dialect::DuckDb);
+    let kept = COLUMNS
+        .iter()
+        .filter(|(.., everywhere)| *everywhere || matches!(dialect.written(), Dialect::DuckDb | Dialect::BigQuery));
     let column = |(name, kind, native, _): &(&str, FieldType, &str, bool)| Column {
         native: if dialect == Dialect::Postgres { in_postgres(native) } else { (*native).to_owned() },
         ..Column::new(*name, *kind)

@@ -133,6 +133,7 @@ impl Reads<'_> {
                 Dialect::DuckDb | Dialect::Spark => format!("{all} WHERE (owner = ${})", place + 1),
                 Dialect::Sqlite => format!("{all} WHERE (owner = ?{}) LIMIT -1", place + 1),
                 Dialect::Postgres => format!("{all} WHERE (owner = ${}) OFFSET 0", place + 1),
+                Dialect::BigQuery => format!("{all} WHERE (owner = @p{}) LIMIT {}", place + 1, i64::MAX),
             })
             .collect()
     }

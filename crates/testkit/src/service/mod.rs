@@ -3,7 +3,7 @@
 //! `GET /cases?client=…&limit=…&offset=…`, `GET`, `PATCH` and `PUT /cases/{id}`, `POST /cases`. Replies are `{"data": …}`; a
 //! row has an ETag of its version, `If-Match` is heeded, and a repeated `Idempotency-Key` gives the first row again.
 
-mod http;
+pub(crate) mod http;
 
 use http::{Request, respond};
 use serde_json::{Map, Value, json};

@@ -3,7 +3,9 @@
 //! A kind of source is one file here: how the data of [`data`] gets into it, how a server finds it, and what troubles it
 //! can have. DuckDB over files is what the others are compared with.
 
+mod bigquery;
 mod data;
+mod fence;
 mod files;
 mod postgres;
 mod sail;
@@ -12,6 +14,7 @@ mod suite;
 mod tenants;
 mod tls;
 mod troubles;
+mod warehouse;
 
 use std::path::Path;
 use testkit::ServerBuilder;
@@ -29,6 +32,18 @@ pub trait Source: Send + Sync {
     /// Whether it has a type for such values.
     fn has(&self, _: &data::Kind) -> bool {
         true
+    }
+    /// Such values as a scan of it gives them in JSON.
+    fn json(&self, kind: &data::Kind) -> [&'static str; 2] {
+        kind.json
+    }
+    /// A predicate of the suite in the flavour of its tables; none where that has no words for it.
+    fn filter(&self, filter: &'static str) -> Option<&'static str> {
+        Some(filter)
+    }
+    /// A scan of the suite likewise.
+    fn shape(&self, shape: &str) -> String {
+        shape.to_owned()
     }
     /// Brings trouble over it. What is mended again is mended by [`Source::mend`].
     fn trouble(&mut self, trouble: Trouble) -> Had;
@@ -84,6 +99,11 @@ fn sqlite() {
 #[test]
 fn postgres() {
     suite::conform(|_| Box::new(postgres::Postgres::new()));
+}
+
+#[test]
+fn bigquery() {
+    suite::conform(|dir| Box::new(bigquery::BigQuery::new(dir)));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //!
 //! A kind of source that needs more than a path has a file of its own here.
 
+mod bigquery;
 mod flight;
 mod postgres;
 mod rest;
@@ -38,14 +39,14 @@ const fn key(name: &'static str, kinds: &'static [&'static str], meaning: &'stat
     Key { name, kinds, meaning }
 }
 
-const KINDS: &str = "`sqlite`, `files`, `postgres`, `flight` or `rest`";
+const KINDS: &str = "`sqlite`, `files`, `postgres`, `bigquery`, `flight` or `rest`";
 
 /// The keys of all sources.
 pub const KEYS: &[Key] = &[
     key(
         "kind",
         &[],
-        "`sqlite`, `files`, `postgres`, `flight` (an engine on many machines, by Arrow Flight SQL, in Spark's dialect) or `rest` (an internal service, for Records). Required.",
+        "`sqlite`, `files`, `postgres`, `bigquery`, `flight` (an engine on many machines, by Arrow Flight SQL, in Spark's dialect) or `rest` (an internal service, for Records). Required.",
     ),
     key("path", &["sqlite"], "The database file. For `sqlite`, required."),
     key(
@@ -71,8 +72,8 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "url",
-        &["flight", "rest"],
-        "The address of an engine, as in `https://host:port`, or of a service, as in `https://crm.example.com/api`. `http://` is for this machine only, or for `flight` with `trusted_network = true`. Required for both.",
+        &["flight", "bigquery", "rest"],
+        "The address of an engine, as in `https://host:port`, or of a service, as in `https://crm.example.com/api`. `http://` is for this machine only, or for `flight` with `trusted_network = true`. Required for `flight` and `rest`; for `bigquery`, default: `https://bigquery.googleapis.com`.",
     ),
     key(
         "trusted_network",
@@ -81,10 +82,41 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "token_env",
-        &["flight", "rest"],
+        &["flight", "bigquery", "rest"],
         "The variable that holds the token that is sent, as `Authorization: Bearer`. Default: none is sent.",
     ),
-    key("token_file", &["flight", "rest"], "The file that holds it instead."),
+    key("token_file", &["flight", "bigquery", "rest"], "The file that holds it instead."),
+    key(
+        "project",
+        &["bigquery"],
+        "The project that has the datasets and pays for statements. For `bigquery`, required.",
+    ),
+    key(
+        "datasets",
+        &["bigquery"],
+        "Datasets whose tables are shown; those of the others than the first are called `dataset.table`. For `bigquery`, required.",
+    ),
+    key("location", &["bigquery"], "Where the datasets are, as in `EU`. Default: Google finds out."),
+    key(
+        "storage_url",
+        &["bigquery"],
+        "The address of the Storage Read interface. Default: `https://bigquerystorage.googleapis.com`.",
+    ),
+    key(
+        "credentials_file",
+        &["bigquery"],
+        "The key file of the service account that asks. For `bigquery`, this, `metadata_url`, `token_env` or `token_file` is required.",
+    ),
+    key(
+        "metadata_url",
+        &["bigquery"],
+        "Instead of a key file, where this machine gives tokens of its own service account: `http://metadata.google.internal`.",
+    ),
+    key(
+        "max_bytes_billed",
+        &["bigquery"],
+        "What one statement may read, and cost, at most, in bytes. One that would read more fails, and costs nothing. Default: 10737418240 (10 GiB).",
+    ),
     key(
         "databases",
         &["flight"],
@@ -105,7 +137,11 @@ pub const KEYS: &[Key] = &[
         &["postgres"],
         "The database role that each role here takes for its statements, as in `{analyst = \"gatehouse_analyst\"}`; a role that is not named may not read. Default: nobody takes another role than the user that signs in.",
     ),
-    key("connections", &["postgres", "flight"], "Connections, or statements, at a time, 1 to 100. Default: 8."),
+    key(
+        "connections",
+        &["postgres", "flight", "bigquery"],
+        "Connections, or statements, at a time, 1 to 100. Default: 8.",
+    ),
     key("timeout_seconds", &["rest"], "How long one request may take, 1 to 300. Default: 10."),
     key("name", &[], "Its name for people. Default: the name of its section."),
     key("description", &[], "What it holds, in a sentence."),
@@ -187,6 +223,7 @@ impl Section<'_> {
             }
             Some("postgres") => self.postgres(table).map(Box::new).map(SourceKind::Postgres),
             Some("flight") => self.flight(table).map(Box::new).map(SourceKind::Flight),
+            Some("bigquery") => self.bigquery(table).map(Box::new).map(SourceKind::BigQuery),
             Some("rest") => self.rest(table).map(Box::new).map(SourceKind::Rest),
             _ => {
                 self.problem("kind", format!("`{}` is not a kind of source: use {KINDS}", bare(kind)));

@@ -31,7 +31,7 @@ impl Section<'_> {
 }
 
 /// Over plain HTTP only on this machine: the credential and the rows would cross the network in clear.
-fn address(text: &str) -> Result<String, String> {
+pub(super) fn address(text: &str) -> Result<String, String> {
     let host = |rest: &str| rest.split(['/', '?', '#']).next().unwrap_or_default().to_owned();
     let named =
         |host: &str, name: &str| host.strip_prefix(name).is_some_and(|port| port.is_empty() || port.starts_with(':'));

@@ -2,7 +2,7 @@
 
 use crate::House;
 use crate::datasets::Dataset;
-use domain::{Caller, Fault, Flavour, Kind, SourceSchema, Table};
+use domain::{Caller, Dialect, Fault, Flavour, Kind, SourceSchema, Table};
 use engines::SourceKind;
 use policy::{Contract, Policy, QueryPath};
 use std::sync::Arc;
@@ -31,6 +31,7 @@ impl<'h> Entry<'h> {
             SourceKind::Sqlite(_) | SourceKind::SqliteWritable(_) => "sqlite",
             SourceKind::Postgres(_) => "postgres",
             SourceKind::Flight(_) => "flight",
+            SourceKind::BigQuery(_) => "bigquery",
             SourceKind::Joined { .. } => "joined",
             SourceKind::Rest(_) => "rest",
         }
@@ -38,7 +39,10 @@ impl<'h> Entry<'h> {
 
     /// What predicates are written in. Those for other engines are translated.
     pub fn flavour(&self) -> Flavour {
-        Flavour::DuckDb
+        match self.schema.dialect {
+            Dialect::BigQuery => Flavour::BigQuery,
+            Dialect::DuckDb | Dialect::Sqlite | Dialect::Postgres | Dialect::Spark => Flavour::DuckDb,
+        }
     }
 
     pub fn is_remote(&self) -> bool {

@@ -93,6 +93,7 @@ impl Lowering<'_> {
             as_temporal(self.flavour, literal, if kind == Kind::Date && moment { Kind::Moment } else { kind });
             if let Node::Temporal(to, text) = &literal.node {
                 literal::temporal(*to, text.clone())?;
+                literal.node = Node::Meant(*to, text.clone());
             }
         }
         Ok(())

@@ -28,6 +28,7 @@ impl Target {
             Dialect::DuckDb | Dialect::Spark => Self::DuckDb,
             Dialect::Sqlite => Self::Sqlite,
             Dialect::Postgres => Self::Postgres,
+            Dialect::BigQuery => Self::BigQuery,
         }
     }
 
@@ -145,6 +146,9 @@ impl Writer {
             Node::Number(digits) => (Level::Atom, digits.clone()),
             Node::Text(text) => (Level::Atom, self.text(text)),
             Node::Temporal(to, text) => (Level::Atom, self.temporal(*to, text)?),
+            // It takes such a text for what it is compared with, with a zone or without.
+            Node::Meant(_, text) if self.target == Target::BigQuery => (Level::Atom, self.text(text)),
+            Node::Meant(to, text) => (Level::Atom, self.temporal(*to, text)?),
         })
     }
 
