@@ -75,6 +75,7 @@ pub fn shown(proposal: &Proposal) -> String {
         Proposal::Query { plan, .. } => serde_json::to_string(plan).unwrap(),
         Proposal::Scan { scan, .. } => serde_json::to_string(scan).unwrap(),
         Proposal::Change { plan, .. } => serde_json::to_string(plan).unwrap(),
+        script @ Proposal::Script { .. } => format!("{script:?}"),
     }
 }
 
