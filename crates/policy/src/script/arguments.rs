@@ -49,7 +49,7 @@ impl Checker<'_> {
     /// `unset` takes functions too, and then a program answers to the name.
     fn unset(&mut self, call: &Call<'_>) {
         for word in call.words {
-            if !word.literal().is_some_and(|name| !self.functions.contains(&name)) {
+            if word.literal().is_none_or(|name| self.functions.contains(&name)) {
                 let hint = "unset variables only, by names that no function has";
                 self.refuse("function_not_certain", call.line, &word.raw, "may be a function's name", hint);
             }

@@ -48,8 +48,7 @@ pub struct Walked {
 
 /// Walks a whole script, substitutions included.
 pub fn walk(text: &str) -> Result<Walked, Fault> {
-    let mut walker = Walker::default();
-    walker.line = 1;
+    let mut walker = Walker { line: 1, ..Walker::default() };
     let mut todo = vec![text.to_owned()];
     for depth in 0.. {
         if todo.is_empty() {
