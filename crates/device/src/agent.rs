@@ -161,6 +161,8 @@ impl Agent {
 
     /// By whoever sits at the device. The package must have run here; that it has expired since does not matter.
     pub fn roll_back(&self, package_id: &str) -> Result<(), Fault> {
+        // The house hears of a rollback only after the end of what it takes back.
+        self.close_interrupted()?;
         let _alone = self.journal.alone()?;
         let ran = |entry: &Entry| entry.result.as_ref().is_none_or(|result| result.ending != Ending::Refused);
         let entry = self.journal.find(package_id).filter(ran).ok_or_else(|| {
@@ -254,9 +256,10 @@ fn trusted(config: &Config) -> Result<TrustedKeys, Fault> {
     TrustedKeys::parse(config.trusted_keys.iter().map(String::as_str))
 }
 
-/// The house has understood, and says no: asking again would not help.
+/// The house itself has understood, and says no: asking again would not help. What a proxy or a wrong address says is not
+/// its word: a result is kept until it is heard.
 fn is_final(fault: &Fault) -> bool {
-    matches!(fault.kind, Kind::Conflict | Kind::NotFound | Kind::Invalid | Kind::Forbidden)
+    fault.code.starts_with("claim.") || ["result.invalid", "log.too_large"].contains(&fault.code.as_str())
 }
 
 /// A device that the house no longer knows has nothing to wait for, and one that can't write its journal runs nothing.

@@ -207,11 +207,18 @@ fn expire(conn: &dyn Conn, caller: &Caller, device: Option<&str>, now: Timestamp
     Ok(())
 }
 
+/// Letters of the logs of one package, its rollback's among them.
+const MAX_LOG: i64 = 16 * 1024 * 1024;
+
 fn log(conn: &dyn Conn, device: &str, hash: &str, piece: &LogPiece) -> Answer<()> {
     let Some(row) = claimed(conn, device, hash)? else { return Ok(Err(unknown_claim())) };
     let sql = "INSERT INTO package_logs (package_id, rollback, at_byte, text) VALUES ($1, $2, $3, $4) \
                ON CONFLICT (package_id, rollback, at_byte) DO NOTHING";
     let id: String = row.get("id")?;
+    let kept = "SELECT CAST(coalesce(sum(length(text)), 0) AS BIGINT) AS kept FROM package_logs WHERE package_id = $1";
+    if conn.only(kept, args![&id])?.get::<i64>("kept")? > MAX_LOG {
+        return Ok(Err(Fault::new(Kind::TooLarge, "log.too_large", "the log of this package is too large")));
+    }
     conn.execute(sql, args![id, i64::from(piece.rollback), piece.offset, &piece.text])?;
     Ok(Ok(()))
 }

@@ -41,7 +41,12 @@ pub(super) fn end(conn: &dyn Conn, caller: &Caller, (device, hash): (&str, &str)
     let sql = format!("UPDATE packages SET state = 'done', {column} = $2 WHERE id = $1");
     conn.execute(&sql, args![&id, serde_json::to_string(result)?])?;
     let run: Run = row.json("run_json")?;
-    let run = if result.rollback { Run { run_id: RunId::new(), created_at: result.started_at, ..run } } else { run };
+    // A run whose sending was taken for lost may be on record as failed already: the end of it is another.
+    let known = conn.first("SELECT run_id FROM run_capsules WHERE run_id = $1", args![run.run_id.to_string()])?;
+    let run = match result.rollback || known.is_some() {
+        true => Run { run_id: RunId::new(), created_at: result.started_at, ..run },
+        false => run,
+    };
     Sealed::of(&ended(run, result)?)?.keep(conn)?;
     note(conn, if result.rollback { "script.undone" } else { "script.ended" }, caller, detail)?;
     Ok(Ok(()))

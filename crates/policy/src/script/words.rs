@@ -151,8 +151,12 @@ impl Reader<'_> {
             E::Parameter { parameter, indirect } | E::ParameterLength { parameter, indirect } => {
                 (parameter, *indirect, vec![])
             }
+            E::AssignDefaultValues { .. } => {
+                // A variable must not get a value that nobody sees it get.
+                let hint = "write name=\"${name:-value}\" on a line of its own";
+                return Err(refuse("hidden_assignment", self.line, "${…:=…}", "sets a variable in passing", hint));
+            }
             E::UseDefaultValues { parameter, indirect, default_value: word, .. }
-            | E::AssignDefaultValues { parameter, indirect, default_value: word, .. }
             | E::IndicateErrorIfNullOrUnset { parameter, indirect, error_message: word, .. }
             | E::UseAlternativeValue { parameter, indirect, alternative_value: word, .. }
             | E::RemoveSmallestSuffixPattern { parameter, indirect, pattern: word }
