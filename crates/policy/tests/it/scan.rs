@@ -333,6 +333,21 @@ fn limits_are_checked() {
     assert_eq!((fault.kind, fault.code.as_str()), (Kind::Invalid, "scan.limit_too_large"));
 }
 
+/// DuckDB's workers hold a far cap by themselves; everybody else is told of it, and so are they where rows are in an order.
+#[test]
+fn a_far_cap_costs_duckdb_no_limit() {
+    let written = |dialect, order: &[&str]| {
+        let scan = Box::new(selecting(Flavour::DuckDb, &["id"], order));
+        let limits = domain::Limits { rows: 1_000_000, ..domain::Limits::default() };
+        let proposal = domain::Proposal::Scan { source: "web".to_owned(), scan };
+        POLICY.check(&analyst(), &events::source(dialect), &proposal, &limits).unwrap().sql().to_owned()
+    };
+    assert!(!written(Dialect::DuckDb, &[]).contains("LIMIT"));
+    assert!(written(Dialect::DuckDb, &["id"]).ends_with(" LIMIT 1000001"));
+    assert!(written(Dialect::Sqlite, &[]).ends_with(" LIMIT 1000001"));
+    assert!(written(Dialect::Spark, &[]).ends_with(" LIMIT 1000001"));
+}
+
 #[test]
 fn what_is_hidden_is_refused_like_what_does_not_exist() {
     for (hidden, absent) in [("secret = 'x'", "sxcrxt = 'x'"), ("not_in_contract = 'x'", "nxt_xn_cxntract = 'x'")] {
