@@ -5,6 +5,7 @@ use arrow_array::RecordBatch;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use testkit::{Client, Reply, Server, ServerBuilder};
 use ureq::http::Method;
@@ -140,7 +141,9 @@ impl Slow {
 
 /// Asks again until it is so. The server is at work meanwhile.
 pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
-    for _ in 0..3_000 {
+    // By time, not by count: how often a server can be asked depends on how busy the machine is.
+    let patience = Instant::now() + Duration::from_secs(60);
+    while Instant::now() < patience {
         if let Some(found) = ask() {
             return found;
         }

@@ -4,12 +4,11 @@
 //! by that time, without a word. A client that keeps its connections writes its next request into a closed one. So the
 //! rest is read where it is short, and where it is not the answer says that the connection ends with it.
 
-use axum::body::{Body, Bytes, HttpBody};
+use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::Request;
 use axum::http::{HeaderValue, Version, header};
 use axum::response::Response;
 use http_body::{Frame, SizeHint};
-use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -71,25 +70,11 @@ impl Unread {
     /// Leaves the connection fit for the next request, or tells that there will be none.
     pub async fn settle(mut self, response: &mut Response) {
         let Ok(rest) = self.rest.try_recv() else { return };
-        let read = !self.asks_first && matches!(tokio::time::timeout(PATIENCE, is_short(rest)).await, Ok(true));
+        let read =
+            !self.asks_first && matches!(tokio::time::timeout(PATIENCE, to_bytes(rest, LONGEST)).await, Ok(Ok(_)));
         // HTTP/2 ends the one stream instead, and knows no such header.
         if !read && self.version <= Version::HTTP_11 {
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-        }
-    }
-}
-
-/// Reads to the end, if that is not far.
-async fn is_short(mut body: Body) -> bool {
-    let mut seen = 0;
-    loop {
-        match poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
-            None => return true,
-            Some(Err(_)) => return false,
-            Some(Ok(frame)) => seen += frame.data_ref().map_or(0, Bytes::len),
-        }
-        if seen > LONGEST {
-            return false;
         }
     }
 }
