@@ -25,6 +25,8 @@ const OPEN_TIMEOUT: Duration = Duration::from_secs(60);
 const SLACK: u64 = 4 * 1024 * 1024;
 /// Bytes that a worker may write ahead of the server.
 const PIPE: usize = 1024 * 1024;
+/// Bytes read at once while it is not known yet how many come.
+const HEADS: usize = 16 * 1024;
 /// A statement that takes longer gives way to those that do not.
 const SHORT: Duration = Duration::from_millis(20);
 
@@ -153,7 +155,8 @@ impl Worker {
         let stdout = ChildStdout::from_std(stdout)?;
         let stderr = ChildStderr::from_std(jailed.stderr.take().ok_or_else(gone)?)?;
         tokio::spawn(log_stderr(stderr));
-        let stdout = BufReader::with_capacity(256 * 1024, stdout);
+        // Small, for heads and short answers: what is longer goes past it into its place.
+        let stdout = BufReader::with_capacity(HEADS, stdout);
         Ok(Self { jailed, stdin, stdout, born: Instant::now(), served: 0, data_version })
     }
 

@@ -5,7 +5,7 @@
 
 use domain::{FieldType, ResultColumn, SourceSchema, Value};
 use serde::{Deserialize, Serialize};
-use std::io::{self, Read, Write};
+use std::io::{self, IoSlice, Read, Write};
 use std::path::PathBuf;
 
 /// A frame never carries more than this.
@@ -222,13 +222,29 @@ pub fn column(name: &str, kind: FieldType) -> ResultColumn {
 
 /// Writes one frame (the worker's side; the server has its own asynchronous one).
 pub fn write_frame(out: &mut impl Write, tag: u8, payload: &[u8]) -> io::Result<()> {
-    let length = u32::try_from(payload.len())
+    write_frame_of(out, tag, &[payload])
+}
+
+/// Writes one frame of several pieces, in as few calls as they take.
+pub fn write_frame_of(out: &mut impl Write, tag: u8, pieces: &[&[u8]]) -> io::Result<()> {
+    let length = u32::try_from(pieces.iter().map(|piece| piece.len()).sum::<usize>())
         .ok()
         .filter(|l| *l <= MAX_FRAME)
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "frame too large"))?;
-    out.write_all(&[tag])?;
-    out.write_all(&length.to_le_bytes())?;
-    out.write_all(payload)
+    let [a, b, c, d] = length.to_le_bytes();
+    let head = [tag, a, b, c, d];
+    let pieces = pieces.iter().filter(|piece| !piece.is_empty()).map(|piece| IoSlice::new(piece));
+    let mut slices: Vec<IoSlice<'_>> = std::iter::once(IoSlice::new(&head)).chain(pieces).collect();
+    let mut left = slices.as_mut_slice();
+    while !left.is_empty() {
+        match out.write_vectored(left) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => IoSlice::advance_slices(&mut left, written),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Reads one frame; `None` at the end of the pipe.

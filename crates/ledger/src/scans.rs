@@ -113,6 +113,29 @@ impl Ledger {
         count
     }
 
+    /// A scan whose `sent` bytes are at hand when it begins: all of it at once, and one flush for what would take two.
+    /// False, and nothing is written, where its actor can't be granted `bytes`: [`Ledger::begin_scan`] tells why.
+    pub async fn record_whole_scan(
+        &self,
+        run: &Run,
+        (bytes, sent): (u64, u64),
+        quota: ScanQuota,
+        event: AuditEvent,
+    ) -> Result<bool, LedgerError> {
+        let (actor, run) = (run.actor.clone(), Sealed::of(run)?);
+        self.write(move |conn| {
+            let now = Timestamp::now();
+            if grant(conn, &actor, bytes, quota, now)? != Ok(bytes) {
+                return Ok(false);
+            }
+            run.keep(conn)?;
+            audit::append(conn, &event)?;
+            count(conn, &actor, sent, now)?;
+            Ok(true)
+        })
+        .await
+    }
+
     /// A scan that did not come as far as to begin.
     pub async fn refuse_scan(&self, run: &Run, event: AuditEvent) -> Result<(), LedgerError> {
         let (id, run) = (run.run_id.to_string(), Sealed::of(run)?);
@@ -142,6 +165,25 @@ fn begin(
     now: Timestamp,
 ) -> Result<Result<u64, OverQuota>, LedgerError> {
     let actor = &scan.caller.actor;
+    let granted = match grant(conn, actor, bytes, quota, now)? {
+        Ok(granted) => granted,
+        over => return Ok(over),
+    };
+    let sql = "INSERT INTO scans_under_way (run_id, actor, request_id, at, reserved, server) \
+               VALUES ($1, $2, $3, $4, $5, $6)";
+    let request = scan.caller.request_id.as_str();
+    conn.execute(sql, args![&scan.run, actor, request, time::text(now), signed(granted), &scan.server])?;
+    Ok(Ok(granted))
+}
+
+/// How much of `bytes` an actor may fetch now, or what is used up.
+fn grant(
+    conn: &dyn Conn,
+    actor: &str,
+    bytes: u64,
+    quota: ScanQuota,
+    now: Timestamp,
+) -> Result<Result<u64, OverQuota>, LedgerError> {
     let of = "SELECT count(*) AS running, CAST(coalesce(sum(reserved), 0) AS BIGINT) AS reserved \
               FROM scans_under_way WHERE actor = $1";
     let held = conn.only(of, args![actor])?;
@@ -157,25 +199,27 @@ fn begin(
         let (kind, current) = (QuotaKind::DailyBytes, used.saturating_add(reserved));
         return Ok(Err(OverQuota { kind, current, limit: quota.daily_bytes, retry_after_seconds }));
     }
-    let granted = bytes.min(left);
-    let sql = "INSERT INTO scans_under_way (run_id, actor, request_id, at, reserved, server) \
-               VALUES ($1, $2, $3, $4, $5, $6)";
-    let request = scan.caller.request_id.as_str();
-    conn.execute(sql, args![&scan.run, actor, request, time::text(now), signed(granted), &scan.server])?;
-    Ok(Ok(granted))
+    Ok(Ok(bytes.min(left)))
 }
 
 /// Gives back what was set aside, and counts what was fetched.
 fn settle(conn: &dyn Conn, run: &str, bytes: u64, now: Timestamp) -> Result<(), LedgerError> {
     let held = conn.first("DELETE FROM scans_under_way WHERE run_id = $1 RETURNING actor", args![run])?;
     // Another server may have settled it, taking this one for dead.
-    let Some(held) = held.filter(|_| bytes > 0) else { return Ok(()) };
-    let actor: String = held.get("actor")?;
+    let Some(held) = held else { return Ok(()) };
+    count(conn, &held.get::<String>("actor")?, bytes, now)
+}
+
+/// Counts what was fetched.
+fn count(conn: &dyn Conn, actor: &str, bytes: u64, now: Timestamp) -> Result<(), LedgerError> {
+    if bytes == 0 {
+        return Ok(());
+    }
     let sql = "INSERT INTO scan_days (actor, day, bytes) VALUES ($1, $2, $3) \
                ON CONFLICT (actor, day) DO UPDATE SET bytes = scan_days.bytes + excluded.bytes";
-    conn.execute(sql, args![&actor, day(now), signed(bytes)])?;
+    conn.execute(sql, args![actor, day(now), signed(bytes)])?;
     // Earlier days count for nothing any more.
-    conn.execute("DELETE FROM scan_days WHERE actor = $1 AND day < $2", args![&actor, day(now)]).map(drop)
+    conn.execute("DELETE FROM scan_days WHERE actor = $1 AND day < $2", args![actor, day(now)]).map(drop)
 }
 
 /// What a dead server left behind: each is put on record, and counts with all that was set aside for it.

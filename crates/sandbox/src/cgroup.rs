@@ -33,11 +33,23 @@ pub(crate) struct Place {
 /// The places that this process may really use: each was tried.
 pub(crate) fn usable_places() -> Vec<Place> {
     let places: Vec<Place> = locate::places().into_iter().filter(|place| try_out(place).is_ok()).collect();
+    let patience = Instant::now() + LEAVE;
     for place in &places {
-        // A group in use refuses.
-        owned_name::orphans(&place.parent, KIND, |dir| fs::remove_dir(dir));
+        owned_name::orphans(&place.parent, KIND, |dir| remove_by(dir, patience));
     }
     places
+}
+
+/// A group is in use until its processes have ended, which those of a killed server do by themselves.
+fn remove_by(dir: &Path, patience: Instant) -> io::Result<()> {
+    loop {
+        match fs::remove_dir(dir) {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy && Instant::now() < patience => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            other => return other,
+        }
+    }
 }
 
 fn try_out(place: &Place) -> io::Result<()> {

@@ -2,13 +2,14 @@
 
 mod clean;
 mod form;
+mod splice;
 mod stream;
 #[cfg(test)]
 mod tests;
 
 pub use stream::{BLOCK, Wanted, columns_of, size, write_stream};
 
-use crate::protocol::{TAG_ARROW, TAG_COLUMNS, write_frame};
+use crate::protocol::{TAG_ARROW, TAG_COLUMNS, write_frame, write_frame_of};
 use arrow_schema::{DataType, TimeUnit};
 use domain::{FieldType, ResultColumn};
 use std::io::{self, Write};
@@ -17,6 +18,11 @@ use std::io::{self, Write};
 pub trait Sink: Write + Send {
     /// What the columns are, before any of their values.
     fn columns(&mut self, columns: &[ResultColumn]) -> io::Result<()>;
+
+    /// Writes these one after the other, and what was written before, without waiting for more.
+    fn pieces(&mut self, pieces: &[&[u8]]) -> io::Result<()> {
+        pieces.iter().try_for_each(|piece| self.write_all(piece))
+    }
 }
 
 /// Gathers what is written and sends it as frames of a useful size.
@@ -56,6 +62,29 @@ impl<W: Write + Send> Sink for Frames<'_, W> {
             true => write_frame(self.out, TAG_COLUMNS, &serde_json::to_vec(columns)?),
             false => Ok(()),
         }
+    }
+
+    /// Straight from where they are: a result is copied once, by the kernel.
+    fn pieces(&mut self, pieces: &[&[u8]]) -> io::Result<()> {
+        self.send()?;
+        let (mut frame, mut length) = (Vec::new(), 0);
+        for mut piece in pieces.iter().copied() {
+            while !piece.is_empty() {
+                let (here, rest) = piece.split_at(piece.len().min(FRAME - length));
+                frame.push(here);
+                length += here.len();
+                piece = rest;
+                if length == FRAME {
+                    write_frame_of(self.out, TAG_ARROW, &frame)?;
+                    frame.clear();
+                    length = 0;
+                }
+            }
+        }
+        if length > 0 {
+            write_frame_of(self.out, TAG_ARROW, &frame)?;
+        }
+        self.out.flush()
     }
 }
 

@@ -9,7 +9,8 @@ use testkit::{Disk, Server, tally};
 const FULL: usize = 4;
 /// Read-only before the start, and while it serves.
 const READ_ONLY: usize = 2;
-const MEGABYTES: u32 = 8;
+/// Room for the ledger, its journal of 4 MB, and as much again.
+const MEGABYTES: u32 = 16;
 const ROUNDS: &str = "full and read-only disk rounds";
 
 #[test]

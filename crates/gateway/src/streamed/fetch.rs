@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// A result that is shorter is recorded before any of it is sent.
-const SMALL: usize = 1024 * 1024;
+/// A result that is shorter is recorded before any of it is sent. Of a longer one, the first bytes go as soon as they come.
+const SMALL: usize = 512 * 1024;
 
 /// A walk, and what it has come to so far.
 struct Fetch<'a> {
@@ -29,8 +29,9 @@ struct Fetch<'a> {
     joined: Option<&'a Joined>,
     run: Run,
     began: Instant,
-    /// Whether a quota is set aside that has to be settled.
-    begun: bool,
+    /// Whether quota is asked for before anything else, also for a result that is at hand.
+    asks_first: bool,
+    quota: Quota,
     over: Option<OverQuota>,
     /// Bytes that went out.
     sent: u64,
@@ -44,6 +45,17 @@ struct Fetch<'a> {
     digest: Option<Sha256>,
 }
 
+/// How far a walk has come with the quota of its actor.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quota {
+    /// Nothing is asked for yet.
+    Open,
+    /// Some is set aside, and has to be settled.
+    SetAside,
+    /// The result is at hand: so many bytes are asked for when it is recorded.
+    AtHand(u64),
+}
+
 /// All of it, from the check to the last word.
 pub async fn walk(
     house: &Arc<House>,
@@ -53,38 +65,58 @@ pub async fn walk(
     watch: &Watch,
     reader: &mut Reader,
 ) {
-    let run = path::begin(caller, ask, watch, house.policy().fingerprint());
-    let mut fetch = Fetch {
-        house,
-        caller,
-        ask,
-        wanted,
-        joined,
-        run,
-        began: Instant::now(),
-        begun: false,
-        over: None,
-        sent: 0,
-        total: None,
-        columns: Vec::new(),
-        held: Vec::new(),
-        cached: false,
-        digest: (wanted.form == Form::Parquet).then(Sha256::new),
-    };
     house.metrics.scans.began(&caller.actor);
-    let end = tokio::select! {
-        biased;
-        // Dropping the steps kills the worker that they hold.
-        () = watch.cancel.cancelled() => Ok(Status::Cancelled),
-        end = fetch.steps(reader) => end.map(|()| Status::Succeeded),
-    };
-    fetch.conclude(end);
-    let recorded = fetch.record().await;
+    let begin = || path::begin(caller, ask, watch, house.policy().fingerprint());
+    let mut fetch = Fetch::new(house, (caller, ask), wanted, joined, begin());
+    let mut recorded = fetch.go(watch, reader).await;
+    if let Ok(false) = recorded {
+        fetch = Fetch { asks_first: true, ..Fetch::new(house, (caller, ask), wanted, joined, begin()) };
+        recorded = fetch.go(watch, reader).await;
+    }
     house.metrics.scans.ended(&caller.actor);
-    fetch.tell(reader, recorded).await;
+    fetch.tell(reader, recorded.map(drop)).await;
 }
 
-impl Fetch<'_> {
+impl<'a> Fetch<'a> {
+    fn new(
+        house: &'a Arc<House>,
+        (caller, ask): (&'a Caller, &'a Ask),
+        wanted: Wanted,
+        joined: Option<&'a Joined>,
+        run: Run,
+    ) -> Self {
+        Self {
+            house,
+            caller,
+            ask,
+            wanted,
+            joined,
+            run,
+            began: Instant::now(),
+            asks_first: false,
+            quota: Quota::Open,
+            over: None,
+            sent: 0,
+            total: None,
+            columns: Vec::new(),
+            held: Vec::new(),
+            cached: false,
+            digest: (wanted.form == Form::Parquet).then(Sha256::new),
+        }
+    }
+
+    /// Up to the record; whether it is there.
+    async fn go(&mut self, watch: &Watch, reader: &mut Reader) -> Result<bool, Fault> {
+        let end = tokio::select! {
+            biased;
+            // Dropping the steps kills the worker that they hold.
+            () = watch.cancel.cancelled() => Ok(Status::Cancelled),
+            end = self.steps(reader) => end.map(|()| Status::Succeeded),
+        };
+        self.conclude(end);
+        self.record().await
+    }
+
     async fn steps(&mut self, reader: &mut Reader) -> Result<(), Stop> {
         let proposal = self.house.propose(self.caller, self.ask, &mut self.run).await?;
         let approved = match self.joined {
@@ -98,18 +130,26 @@ impl Fetch<'_> {
                 approved
             }
         };
-        let granted = self.set_aside(approved.limits().bytes).await?;
         let dataset = self.house.datasets.get(approved.source());
         let source = self.joined.map(|joined| &joined.source).or(dataset.map(|dataset| &dataset.source));
         let source = source.ok_or_else(|| Fault::internal("path.source"))?;
         self.house.note_sandbox(source, &mut self.run);
-        let caps = Caps { rows: self.wanted.rows, bytes: granted };
         let version = source.data_version()?;
         // What one caller was given is nobody's to be shown again.
-        let key =
-            Key::of(&approved, version, self.wanted.form, caps.rows, caps.bytes).filter(|_| self.joined.is_none());
-        if let Some((key, known)) = key.as_ref().and_then(|key| Some((key, self.house.results.get(key)?))) {
-            self.repeat(key, &known);
+        let (house, Wanted { form, rows }, shared) = (self.house, self.wanted, self.joined.is_none());
+        let key = |bytes| Key::of(&approved, version.clone(), form, rows, bytes).filter(|_| shared);
+        let known = |key: Key| Some((house.results.get(&key)?, key));
+        let most = approved.limits().bytes;
+        if let Some((known, key)) = key(most).and_then(known).filter(|_| !self.asks_first) {
+            self.quota = Quota::AtHand(most);
+            self.repeat(&key, &known);
+            return Ok(());
+        }
+        let granted = self.set_aside(most).await?;
+        let caps = Caps { rows: self.wanted.rows, bytes: granted };
+        let key = key(granted);
+        if let Some((known, key)) = key.clone().and_then(known) {
+            self.repeat(&key, &known);
             return Ok(());
         }
         let start = Instant::now();
@@ -140,13 +180,15 @@ impl Fetch<'_> {
         self.cached = true;
     }
 
-    async fn set_aside(&mut self, bytes: u64) -> Result<u64, Fault> {
+    fn allowed(&self) -> ScanQuota {
         let settings = &self.house.config.scan;
-        let quota =
-            ScanQuota { concurrent: settings.max_concurrent_per_user, daily_bytes: settings.max_daily_bytes_per_user };
-        match self.house.ledger.begin_scan(self.run.run_id, self.caller, bytes, quota).await? {
+        ScanQuota { concurrent: settings.max_concurrent_per_user, daily_bytes: settings.max_daily_bytes_per_user }
+    }
+
+    async fn set_aside(&mut self, bytes: u64) -> Result<u64, Fault> {
+        match self.house.ledger.begin_scan(self.run.run_id, self.caller, bytes, self.allowed()).await? {
             Ok(granted) => {
-                self.begun = true;
+                self.quota = Quota::SetAside;
                 Ok(granted)
             }
             Err(over) => {
@@ -253,13 +295,13 @@ impl Fetch<'_> {
             }
             Err(Stop::Clarify(_)) => path::fail(run, Status::Failed, Fault::internal("path.clarify")),
             Err(Stop::Fault(fault)) => {
-                let refused = !self.begun && !path::is_ours(&fault);
+                let refused = self.quota == Quota::Open && !path::is_ours(&fault);
                 path::fail(run, if refused { Status::Refused } else { Status::Failed }, fault);
             }
         }
         self.sent += self.held.iter().map(|bytes| bytes.len() as u64).sum::<u64>();
         run.exec_time_ms = self.total.map(|total| total.exec_ms);
-        if self.begun {
+        if self.quota != Quota::Open {
             let digest = self.digest.take().filter(|_| self.total.is_some()).map(|mut digest| {
                 self.held.iter().for_each(|bytes| digest.update(bytes));
                 hex::encode(digest.finalize())
@@ -268,23 +310,29 @@ impl Fetch<'_> {
         }
     }
 
-    async fn record(&self) -> Result<(), Fault> {
+    /// False, and nothing is on record, where a result is at hand that the quota does not cover.
+    async fn record(&self) -> Result<bool, Fault> {
         let figures = Figures {
             latency: self.began.elapsed(),
             rows: self.total.map(|total| total.rows),
-            bytes: self.begun.then_some(self.sent),
+            bytes: (self.quota != Quota::Open).then_some(self.sent),
             truncated: self.total.is_some_and(|total| total.truncated),
             over_quota: self.over.is_some(),
             estimated_scan_bytes: self.estimated_scan_bytes(),
         };
         let event = audit::event(self.ask, &self.run, &figures);
+        let ledger = &self.house.ledger;
+        let recorded = match self.quota {
+            Quota::SetAside => ledger.end_scan(&self.run, self.sent, event).await.map(|()| true),
+            Quota::Open => ledger.refuse_scan(&self.run, event).await.map(|()| true),
+            Quota::AtHand(most) => ledger.record_whole_scan(&self.run, (most, self.sent), self.allowed(), event).await,
+        };
+        if let Ok(false) = recorded {
+            return Ok(false);
+        }
         self.house.metrics.ran(&self.run);
         self.house.metrics.scans.done(&self.run.actor, figures.status(&self.run), self.sent, figures.latency);
         path::log(&self.run);
-        let recorded = match self.begun {
-            true => self.house.ledger.end_scan(&self.run, self.sent, event).await,
-            false => self.house.ledger.refuse_scan(&self.run, event).await,
-        };
         recorded.map_err(|error| {
             tracing::error!(%error, run_id = %self.run.run_id, "run cannot be recorded");
             Fault::from(error)

@@ -8,6 +8,7 @@ on_both! {
     bytes_are_counted_over_restarts_and_never_overdrawn,
     a_crash_is_on_record_and_costs_what_was_set_aside,
     another_actor_has_a_quota_of_its_own,
+    what_is_at_hand_counts_as_much_as_what_is_fetched,
 }
 
 const QUOTA: ScanQuota = ScanQuota { concurrent: 2, daily_bytes: 1_000 };
@@ -71,4 +72,22 @@ async fn another_actor_has_a_quota_of_its_own(place: Place) {
     assert_eq!(begin(&ledger, RunId::new(), 1_000).await, Ok(1_000));
     let bob = Caller::new("bob", "analyst");
     assert_eq!(ledger.begin_scan(RunId::new(), &bob, 10, QUOTA).await.unwrap(), Ok(10));
+}
+
+async fn what_is_at_hand_counts_as_much_as_what_is_fetched(place: Place) {
+    let ledger = place.open();
+    let whole = async |bytes, sent| {
+        let run = crate::place::run("ann", "a scan");
+        let event = AuditEvent::new("fetch_scan");
+        (ledger.record_whole_scan(&run, (bytes, sent), QUOTA, event).await.unwrap(), run.run_id)
+    };
+    let (granted, run) = whole(600, 400).await;
+    assert!(granted && ledger.run(run).await.unwrap().is_some());
+    let (granted, run) = whole(601, 1).await;
+    assert!(!granted && ledger.run(run).await.unwrap().is_none(), "600 of 1,000 are left");
+    assert_eq!(begin(&ledger, RunId::new(), 300).await, Ok(300));
+    assert!(!whole(301, 1).await.0, "300 of them are set aside");
+    assert_eq!(begin(&ledger, RunId::new(), 100).await, Ok(100));
+    assert!(!whole(1, 1).await.0, "two scans are under way");
+    assert!(ledger.verify().await.unwrap().is_whole());
 }

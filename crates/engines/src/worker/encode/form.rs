@@ -1,6 +1,7 @@
 //! What rows are written as: Arrow, Parquet, CSV or JSON, all through one writer of batches.
 
 use super::Sink;
+use super::splice::Message;
 use crate::json::{Capped, write_cell};
 use crate::protocol::Form;
 use arrow_array::{Array, RecordBatch};
@@ -49,6 +50,14 @@ impl<'a> Writer<'a> {
             Self::Arrow(writer) => writer.write(batch),
             Self::Parquet(writer) => Ok(writer.write(batch)?),
             Self::Text(text) => text.write(batch),
+        }
+    }
+
+    /// One batch, of parts. Only for Arrow as it is.
+    pub fn write_spliced(&mut self, message: &Message) -> Result<(), ArrowError> {
+        match self {
+            Self::Arrow(writer) => Ok(writer.get_mut().pieces(&message.pieces())?),
+            _ => Err(ArrowError::InvalidArgumentError("only Arrow is sent in parts".to_owned())),
         }
     }
 

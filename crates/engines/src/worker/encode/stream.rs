@@ -4,17 +4,21 @@
 //! together and cut anew, at places that depend on nothing but the rows themselves.
 
 use super::form::Writer;
-use super::{Sink, clean, field_type};
-use crate::protocol::{Cause, Failed, Queried, Query, column};
+use super::{Sink, clean, field_type, splice};
+use crate::protocol::{Cause, Failed, Form, Queried, Query, column};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
 use domain::ResultColumn;
 
-/// Rows of each batch that is sent, but for the last.
+/// Rows of each batch that is sent, but for the first ones and the last.
 pub const BLOCK: usize = 64 * 1024;
+/// Rows of the first batch: a reader has something to do early. Each of the next has twice as many.
+const FIRST_BLOCK: usize = 8 * 1024;
 /// Bytes of each batch at most, if it has more than one row: a reader holds all of it, and so does the writer.
 const BLOCK_BYTES: u64 = 16 * 1024 * 1024;
+/// Rows that parts have on average to be sent as they came: many small pieces cost more than putting them together.
+const SPLICED: usize = 256;
 
 /// What is to be written.
 pub struct Wanted<'q> {
@@ -40,11 +44,13 @@ pub fn write_stream(
     let Wanted { schema, columns, query } = wanted;
     out.columns(&columns).map_err(|e| Failed::new(Cause::Protocol, e.to_string()))?;
     let mut blocks = Blocks {
+        spliced: query.form == Form::Arrow && splice::knows(&schema),
         writer: Writer::new(query.form, &schema, out).map_err(|e| unwritable(&e))?,
-        pending: RecordBatch::new_empty(schema),
-        gathered: Vec::new(),
-        gathered_rows: 0,
-        gathered_bytes: 0,
+        schema,
+        parts: Vec::new(),
+        rows: 0,
+        bytes: 0,
+        block: FIRST_BLOCK,
         written: 0,
         most_bytes: query.bytes,
         bytes_left: query.bytes,
@@ -72,12 +78,16 @@ fn unwritable(error: &ArrowError) -> Failed {
 
 struct Blocks<'a> {
     writer: Writer<'a>,
-    /// Rows put together, not sent yet.
-    pending: RecordBatch,
-    /// What came in since.
-    gathered: Vec<RecordBatch>,
-    gathered_rows: usize,
-    gathered_bytes: u64,
+    schema: SchemaRef,
+    /// Whether parts may be sent without being put together.
+    spliced: bool,
+    /// Rows not sent yet, as they came.
+    parts: Vec<RecordBatch>,
+    rows: usize,
+    /// What they take at most: each part counts for itself.
+    bytes: u64,
+    /// Rows of the next block.
+    block: usize,
     written: u64,
     most_bytes: u64,
     bytes_left: u64,
@@ -87,60 +97,101 @@ struct Blocks<'a> {
 
 impl Blocks<'_> {
     fn push(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
-        let batch = clean::batch(batch)?;
-        self.gathered_rows += batch.num_rows();
-        self.gathered_bytes += size(&batch);
-        self.gathered.push(batch);
-        if self.pending.num_rows() + self.gathered_rows >= BLOCK
-            || self.gathered_bytes + size(&self.pending) > self.bytes_left.min(BLOCK_BYTES)
-        {
-            self.gather()?;
-            self.send(BLOCK)?;
-        }
-        Ok(())
+        self.hold(clean::batch(batch)?);
+        if self.rows >= self.block || !self.fit() { self.send(false) } else { Ok(()) }
     }
 
-    fn gather(&mut self) -> Result<(), ArrowError> {
-        let parts = std::iter::once(&self.pending).chain(&self.gathered);
-        self.pending = concat_batches(self.pending.schema_ref(), parts)?;
-        self.gathered.clear();
-        (self.gathered_rows, self.gathered_bytes) = (0, 0);
-        Ok(())
+    fn hold(&mut self, part: RecordBatch) {
+        self.rows += part.num_rows();
+        self.bytes += size(&part);
+        self.parts.push(part);
     }
 
-    /// Sends whole blocks while there are `least` rows, and what still fits where the bytes run out.
-    fn send(&mut self, least: usize) -> Result<(), ArrowError> {
-        while !self.full && self.pending.num_rows() > 0 {
-            // Cleaned again, since a part of an array may need no bitmap where the whole does.
-            let mut block = clean::batch(&self.pending.slice(0, self.pending.num_rows().min(BLOCK)))?;
-            let mut whole = self.pending.num_rows() >= least;
-            if size(&block) > BLOCK_BYTES {
-                block = clean::batch(&block.slice(0, fitting(&block, BLOCK_BYTES).max(1)))?;
-                whole = true;
-            }
-            if size(&block) > self.bytes_left {
-                self.full = true;
-                // An answer has at least one row, if there is one.
-                let least = usize::from(self.written == 0);
-                block = clean::batch(&block.slice(0, fitting(&block, self.bytes_left).max(least)))?;
-            } else if !whole {
+    /// Whether all that is held can be sent in one block, as far as bytes go.
+    fn fit(&self) -> bool {
+        self.bytes <= self.bytes_left.min(BLOCK_BYTES)
+    }
+
+    /// Sends whole blocks, and `last` what is left.
+    fn send(&mut self, last: bool) -> Result<(), ArrowError> {
+        while !self.full && self.rows > 0 {
+            let sent = if self.spliced && self.fit() && self.rows / self.parts.len() >= SPLICED {
+                self.splice(last)?
+            } else {
+                self.join(last)?
+            };
+            if !sent {
                 break;
             }
-            self.bytes_left = self.bytes_left.saturating_sub(size(&block));
-            self.written += block.num_rows() as u64;
-            if block.num_rows() > 0 {
-                self.writer.write(&block)?;
-            }
+            self.block = (self.block * 2).min(BLOCK);
             self.full |= self.writer.text_bytes() > self.most_bytes;
-            self.pending = self.pending.slice(block.num_rows(), self.pending.num_rows() - block.num_rows());
         }
         Ok(())
+    }
+
+    /// Sends a block as the parts that it came in, which is the same to a reader.
+    fn splice(&mut self, last: bool) -> Result<bool, ArrowError> {
+        if self.rows < self.block && !last {
+            return Ok(false);
+        }
+        let parts = self.take(self.block);
+        let message = splice::message(&parts)?;
+        self.bytes_left = self.bytes_left.saturating_sub(message.size);
+        self.written += message.rows;
+        self.writer.write_spliced(&message)?;
+        Ok(true)
+    }
+
+    /// The first rows of those that are held.
+    fn take(&mut self, rows: usize) -> Vec<RecordBatch> {
+        let (mut taken, mut missing) = (Vec::new(), rows);
+        for part in std::mem::take(&mut self.parts) {
+            let here = part.num_rows().min(missing);
+            if here > 0 {
+                taken.push(part.slice(0, here));
+            }
+            if here < part.num_rows() {
+                self.parts.push(part.slice(here, part.num_rows() - here));
+            }
+            missing -= here;
+        }
+        self.rows = self.parts.iter().map(RecordBatch::num_rows).sum();
+        self.bytes = self.parts.iter().map(size).sum();
+        taken
+    }
+
+    /// Sends a block out of all parts put together, or what still fits where the bytes run out.
+    fn join(&mut self, last: bool) -> Result<bool, ArrowError> {
+        let all = concat_batches(&self.schema, &std::mem::take(&mut self.parts))?;
+        (self.rows, self.bytes) = (0, 0);
+        // Cleaned again, since a part of an array may need no bitmap where the whole does.
+        let mut block = clean::batch(&all.slice(0, all.num_rows().min(self.block)))?;
+        let mut whole = last || all.num_rows() >= self.block;
+        if size(&block) > BLOCK_BYTES {
+            block = clean::batch(&block.slice(0, fitting(&block, BLOCK_BYTES).max(1)))?;
+            whole = true;
+        }
+        if size(&block) > self.bytes_left {
+            self.full = true;
+            // An answer has at least one row, if there is one.
+            let least = usize::from(self.written == 0);
+            block = clean::batch(&block.slice(0, fitting(&block, self.bytes_left).max(least)))?;
+        } else if !whole {
+            self.hold(all);
+            return Ok(false);
+        }
+        self.bytes_left = self.bytes_left.saturating_sub(size(&block));
+        self.written += block.num_rows() as u64;
+        if block.num_rows() > 0 {
+            self.writer.write(&block)?;
+        }
+        self.hold(all.slice(block.num_rows(), all.num_rows() - block.num_rows()));
+        Ok(true)
     }
 
     /// Rows written, and whether the bytes ran out before they did.
     fn finish(mut self) -> Result<(u64, bool), ArrowError> {
-        self.gather()?;
-        self.send(1)?;
+        self.send(true)?;
         self.writer.finish()?;
         Ok((self.written, self.full))
     }

@@ -1,10 +1,12 @@
 //! What leaves the worker depends on the rows of the result and on nothing else.
 
-use super::{Sink, Wanted, clean, columns_of, write_stream};
+use super::{Sink, Wanted, clean, columns_of, size, splice, write_stream};
 use crate::protocol::Query;
 use arrow_array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray, StructArray};
 use arrow_buffer::NullBuffer;
+use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{DataType, Field};
+use arrow_select::concat::concat_batches;
 use domain::ResultColumn;
 use proptest::prelude::*;
 use std::slice::from_ref;
@@ -23,6 +25,27 @@ fn rows(values: &[Option<i64>], stale: i64) -> RecordBatch {
     let columns: [(&str, ArrayRef); 4] =
         [("n", Arc::new(numbers)), ("b", Arc::new(flags)), ("t", Arc::new(texts)), ("s", Arc::new(structs))];
     RecordBatch::try_from_iter_with_nullable(columns.map(|(name, array)| (name, array, true))).unwrap()
+}
+
+/// Those of them that can be sent in parts.
+fn plain(values: &[Option<i64>], stale: i64) -> RecordBatch {
+    rows(values, stale).project(&[0, 1, 2]).unwrap()
+}
+
+/// `whole` cut at these places.
+fn cut(whole: &RecordBatch, places: &[prop::sample::Index]) -> Vec<RecordBatch> {
+    let rows = whole.num_rows();
+    let mut places: Vec<usize> = places.iter().map(|place| place.index(rows)).chain([0, rows]).collect();
+    places.sort_unstable();
+    places.windows(2).map(|w| whole.slice(w[0], w[1] - w[0])).collect()
+}
+
+/// What arrow's own writer makes of it, without schema and end.
+fn by_arrow(batch: &RecordBatch) -> Vec<u8> {
+    let mut writer = StreamWriter::try_new(Vec::new(), batch.schema_ref()).unwrap();
+    let schema = writer.get_ref().len();
+    writer.write(batch).unwrap();
+    writer.get_ref()[schema..].to_vec()
 }
 
 impl Sink for Vec<u8> {
@@ -51,13 +74,49 @@ proptest! {
         (most_rows, most_bytes) in (0u64..350, 1u64..20_000),
         (stale, other) in (any::<i64>(), any::<i64>()),
     ) {
-        let mut cuts: Vec<usize> = cuts.iter().map(|c| c.index(values.len())).chain([0, values.len()]).collect();
-        cuts.sort_unstable();
         let whole = rows(&values, stale);
-        let pieces: Vec<_> = cuts.windows(2).map(|w| rows(&values, other).slice(w[0], w[1] - w[0])).collect();
+        let pieces = cut(&rows(&values, other), &cuts);
         prop_assert_eq!(sent(from_ref(&whole), 1_000, 1_000_000), sent(&pieces, 1_000, 1_000_000));
         prop_assert_eq!(sent(from_ref(&whole), most_rows, most_bytes), sent(&pieces, most_rows, most_bytes));
     }
+
+    /// More rows than one block has, in columns that are sent as they came.
+    #[test]
+    fn nor_do_they_where_parts_are_sent(
+        values in prop::collection::vec(prop::option::of(-100i64..100), 100..300),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..40),
+        (most_rows, most_bytes) in (0u64..35_000, 1u64..2_000_000),
+        (stale, other) in (any::<i64>(), any::<i64>()),
+    ) {
+        let values = values.repeat(100);
+        let whole = plain(&values, stale);
+        let pieces = cut(&plain(&values, other), &cuts);
+        prop_assert!(sent(from_ref(&whole), 100_000, 10_000_000) == sent(&pieces, 100_000, 10_000_000));
+        prop_assert!(sent(from_ref(&whole), most_rows, most_bytes) == sent(&pieces, most_rows, most_bytes));
+    }
+
+    #[test]
+    fn parts_are_written_as_one_batch_is(
+        values in prop::collection::vec(prop::option::of(-100i64..100), 1..300),
+        all in any::<bool>(),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+    ) {
+        let values: Vec<_> = values.into_iter().map(|v| if all { v.or(Some(0)) } else { v }).collect();
+        let parts: Vec<_> = cut(&plain(&values, 9), &cuts).iter().map(|part| clean::batch(part).unwrap()).collect();
+        let message = splice::message(&parts).unwrap();
+        let whole = clean::batch(&concat_batches(parts[0].schema_ref(), &parts).unwrap()).unwrap();
+        prop_assert_eq!(message.pieces().concat(), by_arrow(&whole));
+        prop_assert_eq!((message.rows, message.size), (values.len() as u64, size(&whole)));
+    }
+}
+
+#[test]
+fn a_reader_has_something_to_do_early() {
+    let batches: Vec<_> = (0..100).map(|_| plain(&vec![Some(7); 2_048], 0)).collect();
+    let (stream, ..) = sent(&batches, 1_000_000, 1 << 30);
+    let batches = arrow_ipc::reader::StreamReader::try_new(stream.as_slice(), None).unwrap();
+    let rows: Vec<usize> = batches.map(|batch| batch.unwrap().num_rows()).collect();
+    assert_eq!(rows, [8_192, 16_384, 32_768, 65_536, 65_536, 16_384]);
 }
 
 #[test]

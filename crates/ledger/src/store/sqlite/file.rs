@@ -21,6 +21,14 @@ const EVIDENCE: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQ
 
 /// The connection that writes. Creates the file and brings it up to date; one that is not a ledger is left as it is.
 pub(crate) fn open_writer(path: &Path) -> Result<SqliteConn, LedgerError> {
+    open_to_write(path).map_err(|error| match error {
+        // Where no journal lies beside the file, SQLite says only that it can't open one.
+        LedgerError::Inaccessible if is_read_only(path) => LedgerError::ReadOnly,
+        other => other,
+    })
+}
+
+fn open_to_write(path: &Path) -> Result<SqliteConn, LedgerError> {
     create(path)?;
     let mut conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | NO_MUTEX)?;
     prepare(&conn)?;
@@ -63,6 +71,13 @@ pub(crate) fn open_evidence(path: &Path) -> Result<SqliteConn, LedgerError> {
         }
         other => other,
     }
+}
+
+/// Whether nothing can be written where it lies.
+fn is_read_only(path: &Path) -> bool {
+    let trial = beside(path, "-trial");
+    let tried = fs::File::create_new(&trial).and_then(|_| fs::remove_file(&trial));
+    tried.is_err_and(|error| error.kind() == ErrorKind::ReadOnlyFilesystem)
 }
 
 fn beside(path: &Path, end: &str) -> PathBuf {
