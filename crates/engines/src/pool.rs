@@ -427,9 +427,14 @@ fn bury(mut worker: Worker) {
     }
 }
 
+/// One more than processors: who takes rows out of the engine has to read them himself wherever the others did not read
+/// ahead, and is what all wait for.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of processors")]
 fn threads(cpus: f64) -> u32 {
-    cpus.ceil().clamp(1.0, 64.0) as u32
+    match cpus.ceil().clamp(1.0, 64.0) as u32 {
+        1 => 1,
+        several => several + 1,
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
