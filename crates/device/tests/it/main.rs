@@ -20,4 +20,5 @@ mod runs;
 mod scene;
 mod small;
 mod support;
+mod unheard;
 mod whole;

@@ -147,7 +147,7 @@ pub async fn log(
         return Err(HttpFault::new(Kind::TooLarge, "log.too_large", "the log, or this piece of it, is too large"));
     }
     let text = house.ops.redactor.redact(&request.text, &mut Masks::default());
-    let piece = LogPiece { rollback: request.package_id.ends_with(".rollback"), offset, text };
+    let piece = LogPiece { rollback: request.package_id.ends_with(".rollback"), offset, text, at: Timestamp::now() };
     house.ledger.log_script(&device, &request.claim_token, piece).await.map_err(Fault::from)??;
     Ok(StatusCode::NO_CONTENT)
 }
