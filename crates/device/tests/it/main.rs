@@ -18,6 +18,7 @@ mod redteam;
 mod relay;
 mod runs;
 mod scene;
+mod schemas;
 mod small;
 mod support;
 mod unheard;
