@@ -13,6 +13,7 @@ mod forge;
 mod house;
 mod keys;
 mod kills;
+mod masked;
 mod model;
 mod redteam;
 mod relay;
