@@ -8,6 +8,7 @@ import "./see.test.js";
 import "./trust.test.js";
 import "./own.test.js";
 import "./ops.test.js";
+import "./ops-model.test.js";
 import "./everyone.test.js";
 
 after(closeAll);

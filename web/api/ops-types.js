@@ -3,7 +3,7 @@
 /** @typedef {import("./types.js").Fault} Fault */
 /** @typedef {"low" | "medium" | "high"} Risk */
 /** @typedef {"waiting" | "refused" | "rejected" | "withdrawn" | "expired" | "sent"} ProposalState */
-/** @typedef {"queued" | "claimed" | "done" | "expired" | "withdrawn"} PackageState */
+/** @typedef {"queued" | "claimed" | "done" | "expired" | "unheard" | "withdrawn"} PackageState */
 /** @typedef {"exited" | "timed_out" | "out_of_memory" | "output_exceeded" | "killed" | "refused" | "interrupted"} Ending */
 /** @typedef {{network: boolean, capabilities: string[], writable_roots: string[]}} Grants */
 /**
@@ -114,6 +114,7 @@
  * @property {string} expires_at
  * @property {PackageState} state
  * @property {number} claims
+ * @property {string | null} heard_at
  * @property {Result | null} result
  * @property {Result | null} undone
  * @property {string} log

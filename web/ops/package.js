@@ -15,7 +15,7 @@ import { strings } from "./strings.js";
 /** @typedef {import("../api/ops-types.js").Result} Result */
 
 const STEPS = /** @type {const} */ (["queued", "claimed", "done"]);
-/** While something happens, and when only a rollback may still come. */
+/** While something happens, and when only a late word or a rollback may still come. */
 const LOOK_MS = 1000;
 const SELDOM_MS = 5000;
 
@@ -28,7 +28,7 @@ const SELDOM_MS = 5000;
  */
 export function Package({ id, hasRollback, engineer, onFetched }) {
   const { value: parcel, error, reload } = useLoaded(() => getPackage(id), [id]);
-  usePoll(reload, parcel === undefined || isMoving(parcel) ? LOOK_MS : mayBeUndone(parcel, hasRollback) ? SELDOM_MS : null);
+  usePoll(reload, parcel === undefined || isMoving(parcel) ? LOOK_MS : mayChange(parcel, hasRollback) ? SELDOM_MS : null);
   const ended = parcel?.result && endingOf(parcel.result);
   const wasMoving = useRef(false);
   useEffect(() => {
@@ -52,14 +52,22 @@ const isMoving = ({ state }) => state === "queued" || state === "claimed";
  * @param {Parcel} parcel
  * @param {boolean} hasRollback
  */
-const mayBeUndone = ({ state, undone, result }, hasRollback) => state === "done" && hasRollback && !undone && result?.ending !== "refused";
+const mayBeUndone = ({ state, undone, result }, hasRollback) =>
+  (state === "done" || state === "unheard") && hasRollback && !undone && result?.ending !== "refused";
+
+/**
+ * @param {Parcel} parcel
+ * @param {boolean} hasRollback
+ */
+const mayChange = (parcel, hasRollback) => parcel.state === "unheard" || mayBeUndone(parcel, hasRollback);
 
 /** @param {{parcel: Parcel, hasRollback: boolean, engineer: boolean}} props */
 function Whole({ parcel, hasRollback, engineer }) {
   const { state, result, undone } = parcel;
   return html`
     <${Steps} state=${state} />
-    ${!result && html`<p>${strings.packageStates[state]}</p>`}
+    ${!result && html`<p class=${state === "unheard" ? "ending bad" : undefined}>${strings.packageStates[state]}</p>`}
+    ${state === "unheard" && parcel.heard_at && html`<p>${strings.lastHeard(momentOf(parcel.heard_at))}</p>`}
     ${result && html`<${Ended} result=${result} parcel=${parcel} />`}
     ${(result || parcel.log) && html`<${Log} title=${strings.log} text=${parcel.log} ended=${Boolean(result)} />`}
     ${undone && html`<${Undone} result=${undone} log=${parcel.undone_log} />`}

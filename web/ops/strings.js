@@ -102,8 +102,10 @@ export const strings = {
     claimed: "The device has fetched it.",
     done: "It has ended.",
     expired: "The device did not fetch it in time. It runs nowhere any more.",
+    unheard: "The device fetched it and never told its end: it may have run. It is not sent again.",
     withdrawn: "It was taken back before the device had it.",
   },
+  lastHeard: (/** @type {string} */ when) => `Last heard of: ${when}. Should the device come back, its result is shown here.`,
   steps: { queued: "Queued", claimed: "On the device", done: "Ended" },
   endings: {
     exited: (/** @type {number | null} */ code) => (code === 0 ? "Ran to its end" : `Ended with exit code ${code}`),

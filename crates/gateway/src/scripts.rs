@@ -43,6 +43,15 @@ impl House {
         crate::aside::aside(move || policy.review(&script, &grants)).await
     }
 
+    /// Reads the key files where nobody else waits for the disk.
+    pub(crate) async fn keys<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Keyring) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        let keyring = self.ops.keyring.clone();
+        tokio::task::spawn_blocking(move || read(&keyring)).await.map_err(|_| Fault::internal("keys.task"))?
+    }
+
     /// What the device's owner lets scripts have, as it said when it enrolled.
     pub(crate) async fn grants(&self, device: &str) -> Result<Grants, Fault> {
         let known = self.ledger.device(device).await.map_err(Fault::from)?;
@@ -94,14 +103,10 @@ impl House {
             now: Timestamp::now(),
             lifetime: SignedDuration::try_from(self.config.ops.package).unwrap_or(SignedDuration::ZERO),
         };
-        let sending = Sending {
-            ready,
-            package_id: order.package_id.clone(),
-            signed: self.ops.keyring.signer()?.seal(&approved, &order)?,
-            run: run.clone(),
-            now: order.now,
-            expires_at: order.now.saturating_add(order.lifetime).unwrap_or(order.now),
-        };
+        let (package_id, now) = (order.package_id.clone(), order.now);
+        let expires_at = now.saturating_add(order.lifetime).unwrap_or(now);
+        let signed = self.keys(move |keys| keys.signer()?.seal(&approved, &order)).await?;
+        let sending = Sending { ready, package_id, signed, run: run.clone(), now, expires_at };
         self.ledger.send_script(caller, sending).await.map_err(Fault::from)?
     }
 

@@ -24,5 +24,6 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     "005_scans",
     "006_servers",
     "007_changes",
-    "008_ops"
+    "008_ops",
+    "009_heard"
 ];

@@ -1,7 +1,7 @@
 /** A real device: `gatehouse-device` with a state of its own, and a directory that scripts may write in. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -32,6 +32,20 @@ export class Device {
    */
   enrol(url, code) {
     return this.do("enrol", url, code, "--writable", this.shared);
+  }
+
+  /**
+   * Says something in the device's place, with its token.
+   * @param {string} url
+   * @param {string} path
+   * @param {object} body
+   */
+  async post(url, path, body) {
+    const { token } = JSON.parse(readFileSync(join(this.#state, "device.json"), "utf8"));
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const reply = await fetch(`${url}/api/v1/devices/${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+    if (!reply.ok) throw new Error(`${path}: ${await reply.text()}`);
+    return reply.status === 204 ? null : reply.json();
   }
 
   /** Asks for packages and runs them, until closed. */

@@ -22,16 +22,23 @@ export class Server {
   #device;
   #data = mkdtempSync(join(tmpdir(), "gatehouse-page-"));
 
-  /** @param {number} port */
-  constructor(port) {
+  #settings;
+
+  /**
+   * @param {number} port
+   * @param {Record<string, string>} settings
+   */
+  constructor(port, settings) {
+    this.#settings = { ...SETTINGS, ...settings };
     this.port = port;
     this.url = `http://127.0.0.1:${port}`;
     /** The sign-in link of the start-up lines. */
     this.link = "";
   }
 
-  static async start() {
-    const server = new Server(await freePort());
+  /** @param {Record<string, string>} settings besides those of all */
+  static async start(settings = {}) {
+    const server = new Server(await freePort(), settings);
     await server.begin();
     return server;
   }
@@ -39,7 +46,7 @@ export class Server {
   /** Starts it, or starts it again on the same data and port. */
   async begin() {
     const args = ["serve", "--demo", "--listen", `127.0.0.1:${this.port}`, "--data", this.#data];
-    this.#process = spawn(PROGRAM, args, { env: { ...process.env, ...SETTINGS }, stdio: ["ignore", "pipe", "inherit"] });
+    this.#process = spawn(PROGRAM, args, { env: { ...process.env, ...this.#settings }, stdio: ["ignore", "pipe", "inherit"] });
     const lines = createInterface({ input: /** @type {import("node:stream").Readable} */ (this.#process.stdout) });
     for await (const line of lines) {
       if (line.startsWith("page ")) this.link = line.split(/\s+/)[1] ?? "";

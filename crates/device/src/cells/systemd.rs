@@ -54,11 +54,15 @@ pub fn start(task: &Task<'_>, user: Option<&str>) -> Result<Client, Fault> {
     command.args(["--quiet", "--wait", "--pipe", "--collect", "--unit", &name, "--uid", user.unwrap_or("nobody")]);
     let own = properties(task.approved.manifest(), task.hidden);
     command.args(PROPERTIES.iter().map(|p| (*p).to_owned()).chain(own).map(|p| format!("--property={p}")));
-    // The manager would put its own variables into the words of the script.
-    command.args(client::words(task.approved, task.text).into_iter().map(|word| word.replace('$', "$$")));
+    command.args(client::words(task.approved, task.text).iter().map(|word| literal(word)));
     let mut end = Command::new("systemctl");
     end.args(["kill", "--signal=KILL", &name]);
     Client::start(command, end)
+}
+
+/// A word of a command line as it is: the manager would put its own variables into it.
+fn literal(word: &str) -> String {
+    word.replace('$', "$$")
 }
 
 /// What its manifest asks for.
@@ -99,5 +103,12 @@ mod tests {
             "ReadWritePaths=/var/log/app",
         ];
         assert_eq!(properties, expected);
+    }
+
+    #[test]
+    fn the_manager_leaves_the_words_of_a_script_alone() {
+        for (word, expected) in [("df -h", "df -h"), ("echo $HOME ${x} $$", "echo $$HOME $${x} $$$$"), ("", "")] {
+            assert_eq!(literal(word), expected);
+        }
     }
 }

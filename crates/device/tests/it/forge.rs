@@ -8,6 +8,7 @@ use domain::sha256_hex;
 use ed25519_dalek::{Signer, SigningKey};
 use serde_json::Value;
 use std::fs;
+use std::path::Path;
 
 pub enum Forged {
     /// Another payload with a checksum that fits; the signature can't.
@@ -20,10 +21,19 @@ pub enum Forged {
     Another(Box<SignedPackage>),
 }
 
+/// As if its device had fetched the package of a proposal two days ago and had said nothing since.
+pub fn age(data: &Path, kept: &Value) {
+    let sql = "UPDATE packages SET lease_until = ?2, expires_at = ?2, heard_at = ?2 WHERE proposal_id = ?1";
+    let long_ago = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(48);
+    let values = [kept["proposal_id"].as_str().unwrap(), &format!("{long_ago:.9}")];
+    assert_eq!(ledger(data).execute(sql, values).unwrap(), 1);
+}
+
 /// The package of a proposal, as it lies in the queue.
 pub fn signed(scene: &Scene, kept: &Value) -> SignedPackage {
     let sql = "SELECT signed_json FROM packages WHERE proposal_id = ?1";
-    let text: String = ledger(scene).query_row(sql, [kept["proposal_id"].as_str().unwrap()], |row| row.get(0)).unwrap();
+    let text: String =
+        ledger(scene.server.data()).query_row(sql, [kept["proposal_id"].as_str().unwrap()], |row| row.get(0)).unwrap();
     serde_json::from_str(&text).unwrap()
 }
 
@@ -31,11 +41,11 @@ pub fn signed(scene: &Scene, kept: &Value) -> SignedPackage {
 pub fn put(scene: &Scene, kept: &Value, package: &SignedPackage) {
     let sql = "UPDATE packages SET signed_json = ?2 WHERE proposal_id = ?1";
     let values = [kept["proposal_id"].as_str().unwrap(), &serde_json::to_string(package).unwrap()];
-    assert_eq!(ledger(scene).execute(sql, values).unwrap(), 1);
+    assert_eq!(ledger(scene.server.data()).execute(sql, values).unwrap(), 1);
 }
 
-fn ledger(scene: &Scene) -> rusqlite::Connection {
-    let ledger = rusqlite::Connection::open(scene.server.data().join("ledger.sqlite")).unwrap();
+fn ledger(data: &Path) -> rusqlite::Connection {
+    let ledger = rusqlite::Connection::open(data.join("ledger.sqlite")).unwrap();
     ledger.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
     ledger
 }

@@ -6,6 +6,8 @@ use base64::Engine;
 use domain::package::SignedPackage;
 use domain::{Manifest, Resources, Timeout};
 use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -87,6 +89,19 @@ fn a_script_is_held_to_its_time_its_output_and_its_memory() {
     }
 }
 
+/// Queues a package, and kills the device in the middle of its script.
+fn killed_while_it_runs(house: &House, device: &Device, package: SignedPackage, begun: &Path) {
+    house.queue(package);
+    let mut child = device.command(&["run", "--once"]).stdout(Stdio::null()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !begun.exists() {
+        assert!(Instant::now() < deadline, "the script starts");
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
 #[test]
 fn a_device_that_is_killed_reports_and_never_runs_it_again() {
     let house = House::start();
@@ -94,19 +109,49 @@ fn a_device_that_is_killed_reports_and_never_runs_it_again() {
     let file = device.file("count");
     let script = format!("echo x >> {}\nsleep 50", file.display());
     let package = house.package("p-1", &script, Some("true"), manifest(&device), 600);
-    house.queue(package.clone());
-    let mut child = device.command(&["run", "--once"]).stdout(Stdio::null()).spawn().unwrap();
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !file.exists() {
-        assert!(Instant::now() < deadline, "the script starts");
-        std::thread::yield_now();
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    killed_while_it_runs(&house, &device, package.clone(), &file);
     house.queue(package);
     device.once();
-    let endings: Vec<_> = house.results().iter().map(|result| result["ending"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(endings, ["interrupted", "refused"]);
+    assert_eq!(endings(&house), ["interrupted", "refused"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "x\n");
+}
+
+fn endings(house: &House) -> Vec<String> {
+    house.results().iter().map(|result| result["ending"].as_str().unwrap().to_owned()).collect()
+}
+
+/// A house takes the end of a rollback only after the end of what it takes back.
+#[test]
+fn what_was_interrupted_is_told_before_its_rollback() {
+    let house = House::start();
+    let device = enrolled(&house);
+    let file = device.file("flag");
+    let (script, rollback) = (format!("touch {}\nsleep 50", file.display()), format!("rm {}", file.display()));
+    let package = house.package("p-1", &script, Some(&rollback), manifest(&device), 600);
+    killed_while_it_runs(&house, &device, package, &file);
+    let output = device.run(&["--rollback", "p-1"]);
+    assert!(output.status.success() && !file.exists(), "{output:?}");
+    assert_eq!(endings(&house), ["interrupted", "exited"]);
+    let undone: Vec<bool> = house.results().iter().map(|result| result["rollback"].as_bool().unwrap()).collect();
+    assert_eq!(undone, [false, true]);
+}
+
+/// A proxy, a portal or a wrong address may answer anything.
+#[test]
+fn a_result_is_kept_until_the_house_itself_has_answered() {
+    let house = House::start();
+    let device = enrolled(&house);
+    let file = device.file("count");
+    let script = format!("echo x >> {}", file.display());
+    house.queue(house.package("p-1", &script, Some("true"), manifest(&device), 600));
+    for answer in ["400 Bad Request", "403 Forbidden", "404 Not Found", "409 Conflict", "410 Gone", "502 Bad Gateway"] {
+        house.answer_results(Some(answer));
+        assert!(!device.run(&["run", "--once"]).status.success(), "{answer}");
+        assert_eq!(endings(&house), [""; 0], "{answer}");
+    }
+    house.answer_results(None);
+    device.once();
+    assert_eq!(endings(&house), ["exited"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), "x\n");
 }
 
@@ -141,4 +186,50 @@ fn a_script_sees_neither_the_devices_secrets_nor_its_services() {
     let routes = house.said("logs").last().unwrap()["text"].as_str().unwrap().lines().count();
     assert_eq!(routes, 1, "no network but its own: {}", house.log());
     assert!(!house.log().contains("ghd_secret"));
+}
+
+/// Also where they lie below a directory that scripts may write.
+#[test]
+fn a_devices_own_files_stay_hidden_below_what_it_grants() {
+    let house = House::start();
+    let mut device = enrolled(&house);
+    let shown = fs::Permissions::from_mode(0o755);
+    let state = tempfile::Builder::new().prefix("state-").tempdir_in(device.shared.path()).unwrap();
+    for file in fs::read_dir(device.state.path()).unwrap().flatten().filter(|file| file.path().is_file()) {
+        fs::copy(file.path(), state.path().join(file.file_name())).unwrap();
+    }
+    fs::write(state.path().join("secret"), "everybody may read this").unwrap();
+    fs::set_permissions(state.path(), shown).unwrap();
+    let script = format!(
+        "ls {state}\ncat {state}/secret\ntouch {shared}/done",
+        state = state.path().display(),
+        shared = device.shared.path().display()
+    );
+    device.state = state;
+    house.queue(house.package("p-1", &script, Some("true"), manifest(&device), 600));
+    device.once();
+    assert_eq!(endings(&house), ["exited"], "{}", house.log());
+    assert!(device.file("done").exists(), "what it grants is there: {}", house.log());
+    assert!(!house.log().contains("everybody") && !house.log().contains("device.json"), "{}", house.log());
+}
+
+/// A link would lead out of what the owner of the device grants.
+#[test]
+fn a_path_that_leads_through_a_link_is_not_made_writable() {
+    let house = House::start();
+    let device = enrolled(&house);
+    let outside = tempfile::Builder::new().prefix("gatehouse-").tempdir_in("/var/tmp").unwrap();
+    fs::set_permissions(outside.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    fs::create_dir(outside.path().join("deeper")).unwrap();
+    fs::set_permissions(outside.path().join("deeper"), fs::Permissions::from_mode(0o777)).unwrap();
+    symlink(outside.path(), device.file("link")).unwrap();
+    for (number, path) in ["link", "link/deeper"].into_iter().enumerate() {
+        let path = device.file(path).to_str().unwrap().to_owned();
+        let script = format!("echo x > {path}/owned");
+        let manifest = Manifest { writable_paths: vec![path], ..Manifest::default() };
+        house.queue(house.package(&format!("p-{number}"), &script, Some("true"), manifest, 600));
+        device.once();
+        assert_eq!(house.results().last().unwrap()["code"], "device.path", "{:?}", house.results());
+    }
+    assert!(!outside.path().join("owned").exists() && !outside.path().join("deeper/owned").exists());
 }

@@ -79,6 +79,11 @@ impl Scene {
         self.bea.get(&format!("/api/v1/ai/packages/{id}")).json()
     }
 
+    /// Speaks as the device does, with its token.
+    pub fn as_device(&self) -> Client {
+        self.server.stranger().bearer(self.device.config()["token"].as_str().unwrap())
+    }
+
     /// Kinds and details of the audit, oldest first.
     pub fn audit(&self) -> Vec<(String, Value)> {
         let exported = self.server.command(&["audit", "export"]);

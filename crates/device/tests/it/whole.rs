@@ -123,7 +123,6 @@ fn what_must_not_happen_does_not_happen_and_is_on_record() {
 
 /// Tells another end for a package that has ended, with the very token that its device was given.
 fn replay_claim(scene: &Scene) -> Reply {
-    let device = scene.server.stranger().bearer(scene.device.config()["token"].as_str().unwrap());
     let journal = fs::read_dir(scene.device.state.path().join("journal")).unwrap();
     let entries =
         journal.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|e| e == "json"));
@@ -131,7 +130,7 @@ fn replay_claim(scene: &Scene) -> Reply {
     let entry: Value = serde_json::from_slice(&entry).unwrap();
     let mut result = entry["result"].clone();
     result["exit_code"] = json!(99);
-    device.post("/api/v1/devices/result", &json!({ "claim_token": entry["claim_token"], "result": result }))
+    scene.as_device().post("/api/v1/devices/result", &json!({ "claim_token": entry["claim_token"], "result": result }))
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Devices: made known by an admin, enrolled once by the device itself.
 
-use super::{Answer, note, refuse};
+use super::{Answer, note, refuse, unheard};
 use crate::secret::{self, Presented, Use};
 use crate::store::{Conn, Row, args};
 use crate::tokens::{self, NewToken};
@@ -116,7 +116,9 @@ fn enrol(conn: &dyn Conn, code: &Presented, enrolment: &Enrolment) -> Answer<Enr
     let Enrolment { grants, sandbox_tier, version, now } = enrolment;
     conn.execute(sql, args![&device_id, &info.id, time::text(*now), grants.to_string(), sandbox_tier, version])?;
     let detail = json!({ "device": device_id, "code": code.id, "sandbox_tier": sandbox_tier, "version": version });
-    note(conn, "device.enrolled", &Caller::new(actor, DEVICE_ROLE), detail)?;
+    let device = Caller::new(actor, DEVICE_ROLE);
+    note(conn, "device.enrolled", &device, detail)?;
+    unheard::close_of(conn, &device, &device_id)?;
     Ok(Ok(Enrolled { device_id, token: secret }))
 }
 

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One submission, redacted.
 #[derive(Debug, Clone)]
@@ -83,6 +83,19 @@ impl Ledger {
     pub async fn keep_analysis(&self, caller: &Caller, analysis: &Analysis) -> Result<(), LedgerError> {
         let (caller, analysis) = (caller.clone(), analysis.clone());
         self.write(move |conn| keep_analysis(conn, &caller, &analysis)).await
+    }
+
+    /// What the placeholders of each of these analyses stand for; an analysis that there is not hides nothing, and fails.
+    pub async fn masks_of(
+        &self,
+        analyses: BTreeSet<String>,
+    ) -> Result<BTreeMap<String, BTreeMap<String, String>>, LedgerError> {
+        self.read(move |conn| {
+            let sql =
+                "SELECT d.masks_json FROM analyses a JOIN diagnostics d ON d.id = a.diagnostics_id WHERE a.id = $1";
+            analyses.iter().map(|id| Ok((id.clone(), conn.only(sql, args![id])?.json("masks_json")?))).collect()
+        })
+        .await
     }
 
     pub async fn analysis(&self, id: &str) -> Result<Option<Analysis>, LedgerError> {

@@ -9,6 +9,7 @@ mod diagnostics;
 mod packages;
 mod proposals;
 mod results;
+mod unheard;
 
 pub use approvals::{Approval, Ready, Standing, Verdict};
 pub use devices::{DEVICE_CLAIM, DEVICE_ROLE, Device, Enrolled, Enrolment};

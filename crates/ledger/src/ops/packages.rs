@@ -2,7 +2,7 @@
 
 use super::approvals::{self, Ready, too_late};
 use super::proposals::{self, ProposalState, closed};
-use super::{Answer, note, refuse, results};
+use super::{Answer, note, refuse, results, unheard};
 use crate::store::{Conn, Row, args};
 use crate::{Ledger, LedgerError, time};
 use domain::package::{ClaimToken, ScriptResult, SignedPackage};
@@ -21,6 +21,8 @@ pub enum PackageState {
     Done,
     /// Nobody fetched it in time.
     Expired,
+    /// Its device fetched it and said nothing of it again: it may have run. A late result makes it [`Self::Done`].
+    Unheard,
     Withdrawn,
 }
 
@@ -51,6 +53,9 @@ pub struct KeptPackage {
     pub state: PackageState,
     /// How often it was fetched.
     pub claims: i64,
+    /// When its device last said something about it before its end: that it takes it, or a piece of its log.
+    #[schemars(with = "Option<String>")]
+    pub heard_at: Option<Timestamp>,
     pub result: Option<ScriptResult>,
     /// How its rollback ended, if that was run.
     pub undone: Option<ScriptResult>,
@@ -64,6 +69,7 @@ pub struct LogPiece {
     pub rollback: bool,
     pub offset: i64,
     pub text: String,
+    pub at: Timestamp,
 }
 
 impl Ledger {
@@ -86,12 +92,13 @@ impl Ledger {
         self.write(move |conn| claim(conn, &caller, &device, &hash, (now, lease_until))).await
     }
 
-    /// Closes what has waited too long for people, or for its device.
+    /// Closes what has waited too long for people, for its device, or for its device's word.
     pub async fn expire_scripts(&self, now: Timestamp) -> Result<(), LedgerError> {
         self.write(move |conn| {
             let house = Caller::new("gatehouse", "house");
             proposals::expire(conn, &house, now)?;
-            expire(conn, &house, None, now)
+            expire(conn, &house, None, now)?;
+            unheard::close_overdue(conn, &house, now)
         })
         .await
     }
@@ -182,12 +189,13 @@ fn claim(
     conn.execute("UPDATE devices SET seen_at = $2 WHERE id = $1", args![device, time::text(now)])?;
     expire(conn, caller, Some(device), now)?;
     let sql = "SELECT id, digest, signed_json, claims FROM packages WHERE device_id = $1 \
-               AND (state = 'queued' OR (state = 'claimed' AND lease_until <= $2 AND expires_at > $2)) ORDER BY created_at, id LIMIT 1";
+               AND (state = 'queued' OR (state = 'claimed' AND lease_until <= $2 AND expires_at > $2)) \
+               ORDER BY created_at, id LIMIT 1";
     let Some(row) = conn.first(sql, args![device, time::text(now)])? else { return Ok(None) };
     let id: String = row.get("id")?;
-    let sql =
-        "UPDATE packages SET state = 'claimed', claim_hash = $2, lease_until = $3, claims = claims + 1 WHERE id = $1";
-    conn.execute(sql, args![&id, hash, time::text(lease_until)])?;
+    let sql = "UPDATE packages SET state = 'claimed', claim_hash = $2, lease_until = $3, heard_at = $4, \
+               claims = claims + 1 WHERE id = $1";
+    conn.execute(sql, args![&id, hash, time::text(lease_until), time::text(now)])?;
     let (digest, before): (String, i64) = (row.get("digest")?, row.get("claims")?);
     let detail = json!({ "package": id, "device": device, "digest": digest, "claims": before + 1 });
     note(conn, "script.claimed", caller, detail)?;
@@ -219,7 +227,9 @@ fn log(conn: &dyn Conn, device: &str, hash: &str, piece: &LogPiece) -> Answer<()
     if conn.only(kept, args![&id])?.get::<i64>("kept")? > MAX_LOG {
         return Ok(Err(Fault::new(Kind::TooLarge, "log.too_large", "the log of this package is too large")));
     }
-    conn.execute(sql, args![id, i64::from(piece.rollback), piece.offset, &piece.text])?;
+    conn.execute(sql, args![&id, i64::from(piece.rollback), piece.offset, &piece.text])?;
+    let sql = "UPDATE packages SET heard_at = $2 WHERE id = $1 AND state = 'claimed'";
+    conn.execute(sql, args![id, time::text(piece.at)])?;
     Ok(Ok(()))
 }
 
@@ -254,6 +264,7 @@ fn show(conn: &dyn Conn, sql: &str, id: &str) -> Result<Option<KeptPackage>, Led
         expires_at: time::parse("expires_at", &row.get::<String>("expires_at")?)?,
         state: row.word("state")?,
         claims: row.get("claims")?,
+        heard_at: time::parse_optional("heard_at", row.get("heard_at")?)?,
         result: row.json_or_none("result_json")?,
         undone: row.json_or_none("undone_json")?,
         log: log(false)?,

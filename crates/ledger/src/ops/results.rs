@@ -21,7 +21,7 @@ pub(super) fn end(conn: &dyn Conn, caller: &Caller, (device, hash): (&str, &str)
         "exit_code": result.exit_code, "code": result.code, "duration_ms": result.duration_ms,
     });
     let column = if result.rollback { "undone_json" } else { "result_json" };
-    let before: Option<ScriptResult> = row.json_or_none(if result.rollback { "undone_json" } else { "result_json" })?;
+    let before: Option<ScriptResult> = row.json_or_none(column)?;
     if before.as_ref() == Some(result) {
         return Ok(Ok(()));
     }
@@ -38,15 +38,15 @@ pub(super) fn end(conn: &dyn Conn, caller: &Caller, (device, hash): (&str, &str)
     if let Some(fault) = fault {
         return refuse(conn, "script.result_refused", caller, detail, fault);
     }
-    let sql = format!("UPDATE packages SET state = 'done', {column} = $2 WHERE id = $1");
-    conn.execute(&sql, args![&id, serde_json::to_string(result)?])?;
-    let run: Run = row.json("run_json")?;
-    // A run whose sending was taken for lost may be on record as failed already: the end of it is another.
-    let known = conn.first("SELECT run_id FROM run_capsules WHERE run_id = $1", args![run.run_id.to_string()])?;
-    let run = match result.rollback || known.is_some() {
-        true => Run { run_id: RunId::new(), created_at: result.started_at, ..run },
-        false => run,
+    let begun: Run = row.json("run_json")?;
+    let run = match result.rollback || is_on_record(conn, &begun)? {
+        true => Run { run_id: RunId::new(), created_at: result.started_at, ..begun.clone() },
+        false => begun.clone(),
     };
+    // The run of a package is the one with its end.
+    let run_json = serde_json::to_string(if result.rollback { &begun } else { &run })?;
+    let sql = format!("UPDATE packages SET state = 'done', run_json = $2, {column} = $3 WHERE id = $1");
+    conn.execute(&sql, args![&id, run_json, serde_json::to_string(result)?])?;
     Sealed::of(&ended(run, result)?)?.keep(conn)?;
     note(conn, if result.rollback { "script.undone" } else { "script.ended" }, caller, detail)?;
     Ok(Ok(()))
@@ -96,6 +96,26 @@ fn ended(mut run: Run, result: &ScriptResult) -> Result<Run, LedgerError> {
 pub(super) fn close(conn: &dyn Conn, mut run: Run, fault: Fault) -> Result<(), LedgerError> {
     run.status = Status::Cancelled;
     run.assistant_message = format!("It was not run: {}.", fault.message);
-    run.error_json = Some(fault);
+    keep(conn, Run { error_json: Some(fault), ..run })
+}
+
+/// Puts a run on record of which nobody knows how it went.
+pub(super) fn leave_open(conn: &dyn Conn, mut run: Run, fault: Fault) -> Result<(), LedgerError> {
+    run.status = Status::Failed;
+    run.assistant_message = format!("It may have run: {}.", fault.message);
+    keep(conn, Run { error_json: Some(fault), ..run })
+}
+
+fn keep(conn: &dyn Conn, mut run: Run) -> Result<(), LedgerError> {
+    if is_on_record(conn, &run)? {
+        run.run_id = RunId::new();
+    }
     Sealed::of(&run)?.keep(conn)
+}
+
+/// One whose sending was taken for lost may be there as failed already, or one as unheard: what is told of it later is
+/// another run.
+fn is_on_record(conn: &dyn Conn, run: &Run) -> Result<bool, LedgerError> {
+    let known = conn.first("SELECT run_id FROM run_capsules WHERE run_id = $1", args![run.run_id.to_string()])?;
+    Ok(known.is_some())
 }

@@ -18,7 +18,13 @@ on_both! {
     what_waits_too_long_is_closed_by_the_house,
     what_its_device_does_not_have_yet_can_be_taken_back,
     a_package_is_leased_and_ended_once,
+    what_has_expired_is_not_fetched_again,
+    a_log_has_an_end,
     a_rollback_is_a_run_of_its_own,
+    a_package_of_which_nothing_is_heard_is_closed_and_its_late_result_kept,
+    a_package_is_not_closed_while_it_may_run,
+    a_device_that_enrols_anew_is_not_given_what_it_had_before,
+    a_run_that_was_taken_for_failed_is_closed_all_the_same,
 }
 
 const DEVICE: &str = "d-1";
@@ -263,7 +269,7 @@ async fn a_package_is_leased_and_ended_once(place: Place) {
     assert_eq!(code(end(2, DEVICE, other).await), "claim.other_package");
     assert!(ledger.run(run.run_id).await.unwrap().is_none(), "not over yet");
     for (offset, text) in [(3, "def"), (0, "abc"), (0, "abc")] {
-        let piece = LogPiece { rollback: false, offset, text: text.to_owned() };
+        let piece = LogPiece { rollback: false, offset, text: text.to_owned(), at: Timestamp::now() };
         assert!(ledger.log_script(DEVICE, &token(2), piece).await.unwrap().is_ok());
     }
     for _ in 0..2 {
@@ -275,6 +281,34 @@ async fn a_package_is_leased_and_ended_once(place: Place) {
     let run = ledger.run(run.run_id).await.unwrap().unwrap();
     assert_eq!((run.status, run.error_json.unwrap().code.as_str()), (Status::Failed, "script.exit"));
     assert_eq!(claimed(&ledger, 4).await, None);
+}
+
+async fn what_has_expired_is_not_fetched_again(place: Place) {
+    let ledger = place.open();
+    let kept = approved(&ledger, "a").await;
+    sent(&ledger, &kept).await.unwrap();
+    let now = Timestamp::now();
+    for (byte, at, given) in [(1, now, true), (2, in_seconds(3500), true), (3, in_seconds(3601), false)] {
+        // Each lease runs out at once.
+        let claimed = ledger.claim_script(&device(), DEVICE, &token(byte), (at, at)).await.unwrap();
+        assert_eq!(claimed.is_some(), given, "claim {byte}");
+    }
+    assert!(ledger.end_script(&device(), DEVICE, &token(2), result(&kept, 0)).await.unwrap().is_ok(), "the last claim");
+}
+
+async fn a_log_has_an_end(place: Place) {
+    let ledger = place.open();
+    let kept = approved(&ledger, "a").await;
+    sent(&ledger, &kept).await.unwrap();
+    claimed(&ledger, 1).await;
+    let text = "x".repeat(6 << 20);
+    for (part, rollback) in [false, false, true, false].into_iter().enumerate() {
+        let offset = (part * text.len()) as i64;
+        let piece = LogPiece { rollback, offset, text: text.clone(), at: Timestamp::now() };
+        let said = ledger.log_script(DEVICE, &token(1), piece).await.unwrap();
+        assert_eq!(said.err().map(|fault| fault.code), (part == 3).then(|| "log.too_large".to_owned()), "part {part}");
+    }
+    assert!(ledger.end_script(&device(), DEVICE, &token(1), result(&kept, 0)).await.unwrap().is_ok());
 }
 
 async fn a_rollback_is_a_run_of_its_own(place: Place) {
@@ -319,4 +353,106 @@ async fn what_waits_too_long_is_closed_by_the_house(place: Place) {
         kinds.contains(&"proposal.expired".to_owned()) && kinds.contains(&"script.expired".to_owned()),
         "{kinds:?}"
     );
+}
+
+async fn a_package_of_which_nothing_is_heard_is_closed_and_its_late_result_kept(place: Place) {
+    let ledger = place.open();
+    let kept = approved(&ledger, "a").await;
+    let run = sent(&ledger, &kept).await.unwrap();
+    assert!(claimed(&ledger, 1).await.is_some());
+    ledger.expire_scripts(in_seconds(3590)).await.unwrap();
+    let package = ledger.package("pk-a").await.unwrap().unwrap();
+    assert_eq!(package.state, PackageState::Claimed, "it can be fetched again");
+    ledger.expire_scripts(in_seconds(3610)).await.unwrap();
+    ledger.expire_scripts(in_seconds(3620)).await.unwrap();
+    let package = ledger.package("pk-a").await.unwrap().unwrap();
+    assert_eq!((package.state, package.result, package.run_id), (PackageState::Unheard, None, run.run_id));
+    let closed = ledger.run(run.run_id).await.unwrap().unwrap();
+    let fault = closed.error_json.unwrap();
+    assert_eq!((closed.status, fault.code.as_str()), (Status::Failed, "script.unheard"));
+    assert!(closed.assistant_message.starts_with("It may have run: "), "{}", closed.assistant_message);
+    assert!(fault.message.contains(&format!("{:.0}", package.heard_at.unwrap())), "{}", fault.message);
+    assert_eq!(claimed(&ledger, 2).await, None, "it may have run");
+    assert_eq!(code(ledger.withdraw_script(&engineer(), "a").await), "proposal.closed");
+
+    for _ in 0..2 {
+        let piece = LogPiece { rollback: false, offset: 0, text: "late".to_owned(), at: in_seconds(9000) };
+        assert!(ledger.log_script(DEVICE, &token(1), piece).await.unwrap().is_ok());
+        assert!(ledger.end_script(&device(), DEVICE, &token(1), result(&kept, 0)).await.unwrap().is_ok());
+    }
+    let package = ledger.package("pk-a").await.unwrap().unwrap();
+    assert_eq!(
+        (package.state, package.result, package.log.as_str()),
+        (PackageState::Done, Some(result(&kept, 0)), "late")
+    );
+    assert_ne!(package.run_id, run.run_id, "what was said of it before stays on record");
+    assert_eq!(ledger.run(package.run_id).await.unwrap().unwrap().status, Status::Succeeded);
+    ledger.expire_scripts(in_seconds(9000)).await.unwrap();
+    let told = kinds(&ledger).await;
+    let count = |kind: &str| told.iter().filter(|told| *told == kind).count();
+    assert_eq!((count("script.unheard"), count("script.ended"), count("run.recorded")), (1, 1, 2), "{told:?}");
+}
+
+/// Its lease and its own time are over, but its device may be at work on it.
+async fn a_package_is_not_closed_while_it_may_run(place: Place) {
+    let ledger = place.open();
+    let kept = approved(&ledger, "a").await;
+    let ready = ledger.approved_script(DEVICE, &kept.digest).await.unwrap().unwrap();
+    send(&ledger, &kept, ready, in_seconds(5)).await.unwrap();
+    let now = Timestamp::now();
+    assert!(ledger.claim_script(&device(), DEVICE, &token(1), (now, now)).await.unwrap().is_some());
+    let longest = i64::try_from(kept.proposal.manifest.timeout_seconds.0).unwrap() + 600;
+    let piece = LogPiece { rollback: false, offset: 0, text: "at work".to_owned(), at: in_seconds(100) };
+    for (after, state) in [(longest - 10, PackageState::Claimed), (longest + 10, PackageState::Claimed)] {
+        // The second time it has said something since.
+        ledger.expire_scripts(in_seconds(after)).await.unwrap();
+        assert_eq!(ledger.package("pk-a").await.unwrap().unwrap().state, state, "{after}");
+        assert!(ledger.log_script(DEVICE, &token(1), piece.clone()).await.unwrap().is_ok());
+    }
+    ledger.expire_scripts(in_seconds(100 + longest + 10)).await.unwrap();
+    assert_eq!(ledger.package("pk-a").await.unwrap().unwrap().state, PackageState::Unheard);
+}
+
+async fn a_device_that_enrols_anew_is_not_given_what_it_had_before(place: Place) {
+    let ledger = place.open();
+    let enrol = || async {
+        let code = ledger.expect_device(&Caller::new("root", "admin"), DEVICE, "pump", in_seconds(60)).await.unwrap();
+        let (sandbox_tier, version) = ("T1".to_owned(), "1".to_owned());
+        let enrolment = Enrolment { grants: json!({}), sandbox_tier, version, now: Timestamp::now() };
+        ledger.enrol_device(code.expose(), enrolment).await.unwrap().unwrap();
+    };
+    enrol().await;
+    let kept = approved(&ledger, "a").await;
+    sent(&ledger, &kept).await.unwrap();
+    sent(&ledger, &approved(&ledger, "b").await).await.unwrap();
+    let now = Timestamp::now();
+    let first = ledger.claim_script(&device(), DEVICE, &token(1), (now, now)).await.unwrap();
+    assert_eq!(first.unwrap().payload, "a");
+    enrol().await;
+    assert_eq!(ledger.package("pk-a").await.unwrap().unwrap().state, PackageState::Unheard);
+    assert_eq!(claimed(&ledger, 2).await.as_deref(), Some("b"), "what nobody has fetched is there still");
+    assert!(ledger.end_script(&device(), DEVICE, &token(1), result(&kept, 0)).await.unwrap().is_ok());
+    assert_eq!(ledger.package("pk-a").await.unwrap().unwrap().state, PackageState::Done);
+}
+
+/// The word that it was queued was lost on its way: its run is on record as failed, and the package is there.
+async fn a_run_that_was_taken_for_failed_is_closed_all_the_same(place: Place) {
+    let ledger = place.open();
+    for id in ["ended", "withdrawn", "expired"] {
+        let kept = approved(&ledger, id).await;
+        let run = sent(&ledger, &kept).await.unwrap();
+        ledger.record(&Run { status: Status::Failed, ..run.clone() }).await.unwrap();
+        match id {
+            "ended" => {
+                claimed(&ledger, 1).await;
+                assert!(ledger.end_script(&device(), DEVICE, &token(1), result(&kept, 0)).await.unwrap().is_ok());
+                let package = ledger.package_of(id).await.unwrap().unwrap();
+                assert_eq!(ledger.run(package.run_id).await.unwrap().unwrap().status, Status::Succeeded);
+            }
+            "withdrawn" => assert!(ledger.withdraw_script(&engineer(), id).await.unwrap().is_ok()),
+            _ => ledger.expire_scripts(in_seconds(7200)).await.unwrap(),
+        }
+        assert_eq!(ledger.run(run.run_id).await.unwrap().unwrap().status, Status::Failed, "{id}");
+    }
+    assert_eq!(kinds(&ledger).await.iter().filter(|kind| *kind == "run.recorded").count(), 6);
 }

@@ -16,7 +16,7 @@ use axum::response::{IntoResponse, Response};
 use domain::{Caller, Fault};
 use jiff::Timestamp;
 use ledger::ops::Analysis;
-use ops::{Diagnostics, Finding, Submission, model};
+use ops::{Diagnostics, Finding, RuleBase, Submission, model};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ pub async fn analyse(
     let task = house.tasks.spawn(async move { work.find_out(&caller, &analysis_id, &request.diagnostics_id).await });
     let done = async move { task.await.unwrap_or_else(|_| Err(Fault::internal("analysis.task"))) };
     match wants_stream {
-        true => Ok(stream(id, done)),
+        true => Ok(stream(id, done, HEARTBEAT)),
         false => Ok((StatusCode::CREATED, Json(done.await?)).into_response()),
     }
 }
@@ -57,11 +57,8 @@ impl House {
     async fn find_out(&self, caller: &Caller, id: &str, diagnostics_id: &str) -> Result<Analysis, Fault> {
         let start = Instant::now();
         let kept = find(self, diagnostics_id).await?;
-        let submission: Submission =
-            serde_json::from_value(kept.submission).map_err(|_| Fault::internal("analysis.submission"))?;
-        let diagnostics = Arc::new(submission.normalise());
-        let (rules, shared) = (self.ops.rules.clone(), diagnostics.clone());
-        let by_rules = aside(move || rules.analyse(&shared)).await?;
+        let (rules, submission) = (self.ops.rules.clone(), kept.submission);
+        let (diagnostics, by_rules) = aside(move || by_rules(&rules, submission)).await??;
         let thought = self.findings_of_model(&diagnostics).await?;
         let model_time = thought.as_ref().map_or(Duration::ZERO, |thought| thought.took);
         let own_time = start.elapsed().saturating_sub(model_time);
@@ -92,6 +89,15 @@ impl House {
     }
 }
 
+/// What came in, in one shape, and what the rules find in it.
+fn by_rules(rules: &RuleBase, submission: Value) -> Result<(Diagnostics, Vec<Finding>), Fault> {
+    let submission: Submission =
+        serde_json::from_value(submission).map_err(|_| Fault::internal("analysis.submission"))?;
+    let diagnostics = submission.normalise();
+    let found = rules.analyse(&diagnostics);
+    Ok((diagnostics, found))
+}
+
 /// What a model found, then what the rules know besides; a model that has nothing to say leaves the rules.
 fn merged(by_rules: Vec<Finding>, thought: Option<Thought<Vec<Finding>>>) -> (String, Vec<Finding>) {
     let Some(Thought { answer: Ok(mut found), used, .. }) = thought else { return ("offline".to_owned(), by_rules) };
@@ -105,7 +111,11 @@ fn merged(by_rules: Vec<Finding>, thought: Option<Thought<Vec<Finding>>>) -> (St
 }
 
 /// `status`, then each `finding`, then `done` with all of it, or `error`; a `heartbeat` whenever there was silence.
-fn stream(id: String, done: impl Future<Output = Result<Analysis, Fault>> + Send + 'static) -> Response {
+fn stream(
+    id: String,
+    done: impl Future<Output = Result<Analysis, Fault>> + Send + 'static,
+    silence: Duration,
+) -> Response {
     let events = async_stream::stream! {
         yield Ok::<_, Infallible>(event("status", &json!({ "analysis_id": id, "status": "analysing" })));
         match done.await {
@@ -121,7 +131,7 @@ fn stream(id: String, done: impl Future<Output = Result<Analysis, Fault>> + Send
             }
         }
     };
-    let heartbeat = KeepAlive::new().interval(HEARTBEAT).event(Event::default().event("heartbeat").data("{}"));
+    let heartbeat = KeepAlive::new().interval(silence).event(Event::default().event("heartbeat").data("{}"));
     Sse::new(events).keep_alive(heartbeat).into_response()
 }
 
@@ -135,17 +145,64 @@ pub async fn show(
     Identified(caller): Identified,
     Path(id): Path<String>,
     Query(wish): Query<Reveal>,
-) -> Result<Json<Value>, HttpFault> {
+) -> Result<Json<Analysis>, HttpFault> {
     allow(&house, &caller, PEOPLE).await?;
-    let analysis = find_analysis(&house, &id).await?;
-    let mut body = json!(analysis);
+    let mut analysis = find_analysis(&house, &id).await?;
     if wish.reveal {
         let kept = find(&house, &analysis.diagnostics_id).await?;
-        reveal(&house, &caller, &kept, &mut body).await?;
+        analysis.findings = reveal(&house, &caller, &kept, analysis.findings).await?;
     }
-    Ok(Json(body))
+    Ok(Json(analysis))
 }
 
 pub async fn find_analysis(house: &House, id: &str) -> Result<Analysis, Fault> {
     house.ledger.analysis(id).await.map_err(Fault::from)?.ok_or_else(|| unknown("analysis", id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::StreamExt;
+    use tokio::sync::oneshot;
+
+    fn analysis() -> Analysis {
+        let text = |text: &str| text.to_owned();
+        Analysis {
+            analysis_id: text("an-1"),
+            diagnostics_id: text("dg-1"),
+            device_id: text("d-1"),
+            actor: text("eva"),
+            at: Timestamp::UNIX_EPOCH,
+            planner: text("offline"),
+            findings: json!([{ "id": "disk.full" }, { "id": "dns.none" }]),
+            account: json!({}),
+        }
+    }
+
+    /// The names of the events of a stream whose analysis ends once there were two heartbeats.
+    async fn told(result: Result<Analysis, Fault>) -> Vec<String> {
+        let (end, ended) = oneshot::channel();
+        let done = async move { ended.await.map_or_else(|_| Err(Fault::internal("test")), |()| result) };
+        let mut parts = stream("an-1".to_owned(), done, Duration::from_millis(1)).into_body().into_data_stream();
+        let (mut end, mut text) = (Some(end), String::new());
+        while let Some(part) = parts.next().await {
+            text.push_str(std::str::from_utf8(&part.unwrap()).unwrap());
+            if text.matches("event: heartbeat").count() == 2
+                && let Some(end) = end.take()
+            {
+                end.send(()).unwrap();
+            }
+        }
+        let mut names: Vec<String> =
+            text.lines().filter_map(|line| line.strip_prefix("event: ")).map(str::to_owned).collect();
+        names.dedup();
+        names
+    }
+
+    #[tokio::test]
+    async fn a_stream_beats_until_its_analysis_has_ended() {
+        assert_eq!(told(Ok(analysis())).await, ["status", "heartbeat", "finding", "done"]);
+        let fault = Fault::new(domain::Kind::Unavailable, "model.busy", "the model is busy");
+        assert_eq!(told(Err(fault)).await, ["status", "heartbeat", "error"]);
+    }
 }

@@ -2,22 +2,24 @@
 
 use super::{PEOPLE, allow, device_of};
 use crate::House;
+use crate::aside::aside;
 use crate::doors::admin::Admin;
 use crate::http::address::address;
 use crate::http::identify::Identified;
 use crate::http::{HttpFault, StrictJson};
+use crate::keyring::Keyring;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use domain::package::{ClaimToken, ScriptResult};
+use domain::package::{ClaimToken, ScriptResult, SignedKeys, SignedPackage};
 use domain::{Fault, Kind};
 use jiff::{SignedDuration, Timestamp};
 use ledger::ops::{Enrolment, LogPiece};
 use policy::redact::Masks;
 use policy::script::Grants;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -63,12 +65,38 @@ pub struct ResultRequest {
     result: ScriptResult,
 }
 
+#[derive(Serialize, JsonSchema)]
+pub struct ExpectReply {
+    device_id: String,
+    /// Good once.
+    code: String,
+    #[schemars(with = "String")]
+    expires_at: Timestamp,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct EnrolReply {
+    device_id: String,
+    token: String,
+    /// The one that signs first.
+    trusted_keys: Vec<String>,
+    keys_serial: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct ClaimReply {
+    claim_token: ClaimToken,
+    package: SignedPackage,
+    /// Every list that the house has made, oldest first.
+    keys: Vec<SignedKeys>,
+}
+
 /// `POST /api/v1/devices`: makes a device known. The only reply that ever has the code in it.
 pub async fn expect(
     State(house): State<Arc<House>>,
     Admin(admin): Admin,
     StrictJson(request): StrictJson<ExpectRequest>,
-) -> Result<(StatusCode, Json<Value>), HttpFault> {
+) -> Result<(StatusCode, Json<ExpectReply>), HttpFault> {
     let ExpectRequest { device_id, name } = request;
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if device_id.is_empty() || device_id.len() > 64 || !device_id.chars().all(plain) || name.len() > 200 {
@@ -78,8 +106,7 @@ pub async fn expect(
     }
     let expires_at = after(house.config.ops.code);
     let code = house.ledger.expect_device(&admin, &device_id, &name, expires_at).await.map_err(Fault::from)?;
-    let body = json!({ "device_id": device_id, "code": code.expose(), "expires_at": expires_at });
-    Ok((StatusCode::CREATED, Json(body)))
+    Ok((StatusCode::CREATED, Json(ExpectReply { device_id, code: code.expose().to_owned(), expires_at })))
 }
 
 /// `GET /api/v1/devices`.
@@ -90,7 +117,7 @@ pub async fn list(State(house): State<Arc<House>>, Identified(caller): Identifie
 
 /// `POST /api/v1/devices/enrol`: nobody is known yet, the code is all that there is. Guesses are counted like those at
 /// tokens.
-pub async fn enrol(State(house): State<Arc<House>>, request: Request) -> Result<Json<Value>, HttpFault> {
+pub async fn enrol(State(house): State<Arc<House>>, request: Request) -> Result<Json<EnrolReply>, HttpFault> {
     let from = address(&house, request.headers(), request.extensions());
     let StrictJson(request) =
         <StrictJson<EnrolRequest> as axum::extract::FromRequest<_>>::from_request(request, &house).await?;
@@ -110,11 +137,13 @@ pub async fn enrol(State(house): State<Arc<House>>, request: Request) -> Result<
     };
     let enrolled = async { Ok(house.ledger.enrol_device(&code, enrolment).await?.ok()) };
     let enrolled = house.prove(from, &code, enrolled, "the code is wrong, used or expired").await?;
-    let trusted = house.ops.keyring.list()?;
-    Ok(Json(json!({
-        "device_id": enrolled.device_id, "token": enrolled.token.expose(), "trusted_keys": trusted.keys,
-        "keys_serial": trusted.serial,
-    })))
+    let trusted = house.keys(Keyring::list).await?;
+    Ok(Json(EnrolReply {
+        device_id: enrolled.device_id,
+        token: enrolled.token.expose().to_owned(),
+        trusted_keys: trusted.keys,
+        keys_serial: trusted.serial,
+    }))
 }
 
 /// `POST /api/v1/devices/claim`: the oldest package of this device, or 204.
@@ -128,8 +157,8 @@ pub async fn claim(
     let times = (Timestamp::now(), after(house.config.ops.lease));
     match house.ledger.claim_script(&caller, &device, &token, times).await.map_err(Fault::from)? {
         Some(package) => {
-            let keys = house.ops.keyring.signed_lists()?;
-            Ok(Json(json!({ "claim_token": token, "package": package, "keys": keys })).into_response())
+            let keys = house.keys(Keyring::signed_lists).await?;
+            Ok(Json(ClaimReply { claim_token: token, package, keys }).into_response())
         }
         None => Ok(StatusCode::NO_CONTENT.into_response()),
     }
@@ -146,8 +175,9 @@ pub async fn log(
     if request.text.len() > MAX_PIECE || offset > MAX_LOG {
         return Err(HttpFault::new(Kind::TooLarge, "log.too_large", "the log, or this piece of it, is too large"));
     }
-    let text = house.ops.redactor.redact(&request.text, &mut Masks::default());
-    let piece = LogPiece { rollback: request.package_id.ends_with(".rollback"), offset, text };
+    let (redactor, said) = (house.ops.redactor.clone(), request.text);
+    let text = aside(move || redactor.redact(&said, &mut Masks::default())).await?;
+    let piece = LogPiece { rollback: request.package_id.ends_with(".rollback"), offset, text, at: Timestamp::now() };
     house.ledger.log_script(&device, &request.claim_token, piece).await.map_err(Fault::from)??;
     Ok(StatusCode::NO_CONTENT)
 }

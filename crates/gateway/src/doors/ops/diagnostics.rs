@@ -1,6 +1,6 @@
 //! `POST /api/v1/ai/diagnostics`: what a device says about itself, kept without what nobody else must see.
 
-use super::masks::each_text;
+use super::masks::{Values, each_text};
 use super::{APPROVERS, ENGINEERS, PEOPLE, allow, device_of, enrolled, new_id, refuse, unknown};
 use crate::House;
 use crate::aside::aside;
@@ -13,9 +13,10 @@ use domain::{Caller, Door, Fault, Kind};
 use jiff::Timestamp;
 use ledger::AuditEvent;
 use ledger::ops::{DEVICE_ROLE, KeptDiagnostics};
-use ops::Submission;
-use policy::redact::Masks;
-use serde::Deserialize;
+use ops::{Diagnostics, Submission};
+use policy::redact::{Masks, Redactor};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Instant;
@@ -37,11 +38,36 @@ pub struct Filter {
     device_id: String,
 }
 
+/// What was made of a submission.
+#[derive(Serialize, JsonSchema)]
+pub struct Submitted {
+    diagnostics_id: String,
+    device_id: String,
+    #[schemars(with = "String")]
+    at: Timestamp,
+    /// How many values were taken out of it.
+    redacted: usize,
+    diagnostics: Diagnostics,
+}
+
+/// A submission as it was kept.
+#[derive(Serialize, JsonSchema)]
+pub struct Shown {
+    diagnostics_id: String,
+    device_id: String,
+    actor: String,
+    #[schemars(with = "String")]
+    at: Timestamp,
+    redacted: usize,
+    #[schemars(with = "Submission")]
+    submission: Value,
+}
+
 pub async fn submit(
     State(house): State<Arc<House>>,
     Identified(caller): Identified,
     StrictJson(submission): StrictJson<Submission>,
-) -> Result<(StatusCode, Json<Value>), HttpFault> {
+) -> Result<(StatusCode, Json<Submitted>), HttpFault> {
     let start = Instant::now();
     if caller.role == DEVICE_ROLE {
         if device_of(&house, &caller).await? != submission.device_id {
@@ -57,38 +83,42 @@ pub async fn submit(
     }
     let device = enrolled(&house, &submission.device_id).await?;
     let (redactor, id) = (house.ops.redactor.clone(), device.id.clone());
-    let (submission, masks) = aside(move || redacted(&redactor, submission, &id)).await??;
-    let normalised = submission.normalise();
+    let Redacted { submission, diagnostics, masks } = aside(move || redacted(&redactor, submission, &id)).await??;
     let kept = KeptDiagnostics {
         id: new_id("dg"),
         device_id: device.id,
         actor: caller.actor.clone(),
         at: Timestamp::now(),
-        submission: serde_json::to_value(&submission).map_err(|_| Fault::internal("diagnostics.json"))?,
-        masks: masks.values().map(|(placeholder, value)| (placeholder.to_owned(), value.to_owned())).collect(),
+        submission,
+        masks,
     };
     house.ledger.keep_diagnostics(&caller, &kept).await.map_err(Fault::from)?;
     house.metrics.ops.took("diagnostics", start.elapsed());
-    let body = json!({
-        "diagnostics_id": kept.id, "device_id": kept.device_id, "at": kept.at, "redacted": kept.masks.len(),
-        "diagnostics": normalised,
-    });
-    Ok((StatusCode::CREATED, Json(body)))
+    let KeptDiagnostics { id: diagnostics_id, device_id, at, masks, .. } = kept;
+    let submitted = Submitted { diagnostics_id, device_id, at, redacted: masks.len(), diagnostics };
+    Ok((StatusCode::CREATED, Json(submitted)))
+}
+
+/// What is left of a submission, as it came and in one shape.
+struct Redacted {
+    submission: Value,
+    diagnostics: Diagnostics,
+    masks: Values,
 }
 
 /// Every text of it but the device's own id.
-fn redacted(
-    redactor: &policy::redact::Redactor,
-    submission: Submission,
-    device: &str,
-) -> Result<(Submission, Masks), Fault> {
+fn redacted(redactor: &Redactor, submission: Submission, device: &str) -> Result<Redacted, Fault> {
     let failed = |_| Fault::internal("diagnostics.redact");
     let mut masks = Masks::default();
     let mut value = serde_json::to_value(submission).map_err(failed)?;
     each_text(&mut value, &mut |text| *text = redactor.redact(text, &mut masks));
     let mut submission: Submission = serde_json::from_value(value).map_err(failed)?;
     device.clone_into(&mut submission.device_id);
-    Ok((submission, masks))
+    Ok(Redacted {
+        diagnostics: submission.normalise(),
+        submission: serde_json::to_value(submission).map_err(failed)?,
+        masks: masks.values().map(|(placeholder, value)| (placeholder.to_owned(), value.to_owned())).collect(),
+    })
 }
 
 /// `GET /api/v1/ai/diagnostics?device_id=`: what a device has said, without the texts.
@@ -108,17 +138,14 @@ pub async fn show(
     Identified(caller): Identified,
     Path(id): Path<String>,
     Query(wish): Query<Reveal>,
-) -> Result<Json<Value>, HttpFault> {
+) -> Result<Json<Shown>, HttpFault> {
     allow(&house, &caller, PEOPLE).await?;
-    let kept = find(&house, &id).await?;
-    let mut body = json!({
-        "diagnostics_id": kept.id, "device_id": kept.device_id, "actor": kept.actor, "at": kept.at,
-        "redacted": kept.masks.len(), "submission": kept.submission,
-    });
+    let mut kept = find(&house, &id).await?;
     if wish.reveal {
-        reveal(&house, &caller, &kept, &mut body).await?;
+        kept.submission = reveal(&house, &caller, &kept, kept.submission.clone()).await?;
     }
-    Ok(Json(body))
+    let KeptDiagnostics { id: diagnostics_id, device_id, actor, at, submission, masks } = kept;
+    Ok(Json(Shown { diagnostics_id, device_id, actor, at, redacted: masks.len(), submission }))
 }
 
 pub async fn find(house: &House, id: &str) -> Result<KeptDiagnostics, Fault> {
@@ -126,12 +153,15 @@ pub async fn find(house: &House, id: &str) -> Result<KeptDiagnostics, Fault> {
 }
 
 /// Puts the values back, for approvers; that they have looked is on record.
-pub async fn reveal(house: &House, caller: &Caller, kept: &KeptDiagnostics, body: &mut Value) -> Result<(), Fault> {
+pub async fn reveal(house: &House, caller: &Caller, kept: &KeptDiagnostics, mut said: Value) -> Result<Value, Fault> {
     allow(house, caller, APPROVERS).await?;
     let event = AuditEvent::new("diagnostics.revealed").by(caller).through(Door::Ops);
     let event = event.detail(json!({ "diagnostics": kept.id, "device": kept.device_id }));
     house.ledger.append(event).await.map_err(Fault::from)?;
     let masks = Masks::keeping(kept.masks.clone());
-    each_text(body, &mut |text| *text = masks.restore(text));
-    Ok(())
+    aside(move || {
+        each_text(&mut said, &mut |text| *text = masks.restore(text));
+        said
+    })
+    .await
 }

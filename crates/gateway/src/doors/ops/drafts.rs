@@ -9,7 +9,7 @@ use crate::House;
 use crate::planning::Thought;
 use domain::{Fault, Kind, ScriptProposal};
 use jiff::{SignedDuration, Timestamp};
-use ledger::ops::{Analysis, Draft};
+use ledger::ops::{Analysis, Draft, PackageState};
 use ops::Finding;
 use ops::model::{self, Hint, Room};
 use serde_json::{Value, json};
@@ -36,12 +36,12 @@ pub struct Undone {
     pub script: ScriptProposal,
 }
 
-/// The rollback of a package that has run, as a script of its own that the first would undo: people decide about it like
+/// The rollback of a package that has run, or may have, as a script of its own that the first would undo: people decide about it like
 /// about any other.
 pub async fn from_rollback(house: &House, package: &str) -> Result<Undone, Fault> {
     let package =
         house.ledger.package(package).await.map_err(Fault::from)?.ok_or_else(|| unknown("package", package))?;
-    if package.result.is_none() {
+    if package.result.is_none() && package.state != PackageState::Unheard {
         let message = format!("the package `{}` has not run", package.package_id);
         return Err(Fault::new(Kind::Conflict, "package.not_run", message).hint("withdraw its proposal instead"));
     }

@@ -1,6 +1,6 @@
 //! Placeholders turned back, for devices and for people who may see; and values turned into placeholders for the others.
 
-use domain::Fault;
+use domain::{Fault, Manifest, ScriptProposal};
 use policy::redact::Masks;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -17,6 +17,23 @@ pub fn each_text(value: &mut Value, change: &mut impl FnMut(&mut String)) {
         Value::Object(fields) => fields.values_mut().for_each(|field| each_text(field, change)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+/// What in a script is somebody's text: its other words are ours, whatever they look like.
+pub fn each_text_of(script: &mut ScriptProposal, change: &mut impl FnMut(&mut String)) {
+    let ScriptProposal { script, manifest, rollback, intent } = script;
+    let Manifest {
+        interpreter: _,
+        env,
+        timeout_seconds: _,
+        work_dir,
+        network: _,
+        writable_paths,
+        capabilities: _,
+        resources: _,
+    } = manifest;
+    let texts = [script, intent, work_dir].into_iter().chain(rollback).chain(env.values_mut()).chain(writable_paths);
+    texts.for_each(change);
 }
 
 /// With the values in all of its texts.

@@ -1,22 +1,25 @@
 //! `/api/v1/ai/proposals`: a script with its manifest and rollback, from a finding, from a runbook or of somebody's own.
 
 use super::analyses::find_analysis;
-use super::diagnostics::find as find_diagnostics;
 use super::drafts::{Written, draft, from_finding, from_rollback};
-use super::masks::{Values, each_text, hidden, restored};
+use super::masks::{Values, each_text, each_text_of, hidden, restored};
 use super::{APPROVERS, ENGINEERS, PEOPLE, allow, enrolled, new_id, unknown};
 use crate::House;
+use crate::aside::aside;
 use crate::http::identify::Identified;
 use crate::http::{HttpFault, Path, Query, StrictJson};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::{Caller, Fault, Kind, ScriptProposal};
-use ledger::ops::{KeptProposal, ProposalState};
+use domain::{Caller, Fault, Kind, Risk, ScriptProposal};
+use jiff::Timestamp;
+use ledger::ops::{Approval, KeptProposal, ProposalState};
 use ops::RunbookCall;
+use policy::script::Report;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -55,6 +58,35 @@ pub struct ValidateRequest {
     script: ScriptProposal,
 }
 
+/// A proposal as it is shown: with what people said to it, and what became of it.
+#[derive(Serialize, JsonSchema)]
+pub struct Shown {
+    #[serde(flatten)]
+    kept: KeptProposal,
+    /// All that were ever given, void ones too.
+    approvals: Vec<Approval>,
+    /// How many different people must approve it.
+    approvals_needed: usize,
+    package_id: Option<String>,
+}
+
+/// A proposal in the inbox.
+#[derive(Serialize, JsonSchema)]
+pub struct Line {
+    proposal_id: String,
+    device_id: String,
+    requester: String,
+    #[schemars(with = "String")]
+    at: Timestamp,
+    version: i64,
+    digest: String,
+    intent: String,
+    risk: Risk,
+    state: ProposalState,
+    #[schemars(with = "String")]
+    expires_at: Timestamp,
+}
+
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 pub struct Filter {
@@ -66,7 +98,7 @@ pub async fn propose(
     State(house): State<Arc<House>>,
     Identified(caller): Identified,
     StrictJson(request): StrictJson<ProposeRequest>,
-) -> Result<(StatusCode, Json<Value>), HttpFault> {
+) -> Result<(StatusCode, Json<Shown>), HttpFault> {
     allow(&house, &caller, ENGINEERS).await?;
     let start = Instant::now();
     let analysis = match &request.analysis_id {
@@ -102,7 +134,7 @@ pub async fn propose(
     let id = new_id("pr");
     let kept = house.ledger.propose_script(&caller, &id, (&device, analysis_id.as_deref()), draft).await;
     house.metrics.ops.took("proposal", start.elapsed().saturating_sub(model_time));
-    Ok((StatusCode::CREATED, Json(shown(&house, &caller, &kept.map_err(Fault::from)?).await?)))
+    Ok((StatusCode::CREATED, Json(shown(&house, &caller, kept.map_err(Fault::from)?).await?)))
 }
 
 /// `PUT /api/v1/ai/proposals/{id}`: another text. Approvals of the one before are void.
@@ -111,17 +143,17 @@ pub async fn edit(
     Identified(caller): Identified,
     Path(id): Path<String>,
     StrictJson(script): StrictJson<ScriptProposal>,
-) -> Result<Json<Value>, HttpFault> {
+) -> Result<Json<Shown>, HttpFault> {
     allow(&house, &caller, ENGINEERS).await?;
     let kept = find(&house, &id).await?;
     let script = match values_of(&house, &kept).await? {
-        Some(values) => filled(&values, &script)?,
+        Some(values) => aside(move || filled(&values, &script)).await??,
         None => script,
     };
     enrolled(&house, &kept.device_id).await?;
     let draft = draft(&house, &kept.device_id, Written::plain(script)).await?;
     let edited = house.ledger.edit_script(&caller, &id, draft).await.map_err(Fault::from)??;
-    Ok(Json(shown(&house, &caller, &edited).await?))
+    Ok(Json(shown(&house, &caller, edited).await?))
 }
 
 /// `POST /api/v1/ai/proposals/{id}/withdraw`.
@@ -129,10 +161,10 @@ pub async fn withdraw(
     State(house): State<Arc<House>>,
     Identified(caller): Identified,
     Path(id): Path<String>,
-) -> Result<Json<Value>, HttpFault> {
+) -> Result<Json<Shown>, HttpFault> {
     allow(&house, &caller, ENGINEERS).await?;
     let kept = house.ledger.withdraw_script(&caller, &id).await.map_err(Fault::from)??;
-    Ok(Json(shown(&house, &caller, &kept).await?))
+    Ok(Json(shown(&house, &caller, kept).await?))
 }
 
 /// `POST /api/v1/ai/validations`: the report alone; nothing is kept.
@@ -140,10 +172,10 @@ pub async fn validate(
     State(house): State<Arc<House>>,
     Identified(caller): Identified,
     StrictJson(request): StrictJson<ValidateRequest>,
-) -> Result<Json<Value>, HttpFault> {
+) -> Result<Json<Report>, HttpFault> {
     allow(&house, &caller, PEOPLE).await?;
     enrolled(&house, &request.device_id).await?;
-    Ok(Json(json!(house.review_script(&request.device_id, &request.script).await?)))
+    Ok(Json(house.review_script(&request.device_id, &request.script).await?))
 }
 
 /// `GET /api/v1/ai/proposals/{id}`: with its report, its approvals and what became of it.
@@ -151,9 +183,9 @@ pub async fn show(
     State(house): State<Arc<House>>,
     Identified(caller): Identified,
     Path(id): Path<String>,
-) -> Result<Json<Value>, HttpFault> {
+) -> Result<Json<Shown>, HttpFault> {
     allow(&house, &caller, PEOPLE).await?;
-    Ok(Json(shown(&house, &caller, &find(&house, &id).await?).await?))
+    Ok(Json(shown(&house, &caller, find(&house, &id).await?).await?))
 }
 
 /// `GET /api/v1/ai/proposals?state=waiting`: the inbox, without texts.
@@ -164,21 +196,36 @@ pub async fn list(
 ) -> Result<Json<Value>, HttpFault> {
     allow(&house, &caller, PEOPLE).await?;
     let kept = house.ledger.script_proposals(filter.state).await.map_err(Fault::from)?;
-    let mut lines = Vec::with_capacity(kept.len());
-    for p in &kept {
-        let intent = match may_see(&caller) {
-            true => p.proposal.intent.clone(),
-            false => values_of(&house, p)
-                .await?
-                .map_or_else(|| p.proposal.intent.clone(), |v| hidden(&v, &p.proposal.intent)),
-        };
-        lines.push(json!({
-            "proposal_id": p.proposal_id, "device_id": p.device_id, "requester": p.requester, "at": p.at,
-            "version": p.version, "digest": p.digest, "intent": intent, "risk": p.risk, "state": p.state,
-            "expires_at": p.expires_at,
-        }));
-    }
+    let values = match may_see(&caller) {
+        true => BTreeMap::new(),
+        false => {
+            let analyses: BTreeSet<String> = kept.iter().filter_map(|p| p.analysis_id.clone()).collect();
+            house.ledger.masks_of(analyses).await.map_err(Fault::from)?
+        }
+    };
+    let lines = aside(move || lines(kept, &values)).await?;
     Ok(Json(json!({ "proposals": lines })))
+}
+
+/// `values` are what each analysis has that this caller may not see.
+fn lines(kept: Vec<KeptProposal>, values: &BTreeMap<String, Values>) -> Vec<Line> {
+    let line = |kept: KeptProposal| {
+        let intent = kept.proposal.intent;
+        let values = kept.analysis_id.and_then(|id| values.get(&id));
+        Line {
+            proposal_id: kept.proposal_id,
+            device_id: kept.device_id,
+            requester: kept.requester,
+            at: kept.at,
+            version: kept.version,
+            digest: kept.digest,
+            intent: values.map_or_else(|| intent.clone(), |values| hidden(values, &intent)),
+            risk: kept.risk,
+            state: kept.state,
+            expires_at: kept.expires_at,
+        }
+    };
+    kept.into_iter().map(line).collect()
 }
 
 /// `GET /api/v1/ai/runbooks`.
@@ -196,25 +243,25 @@ pub async fn find(house: &House, id: &str) -> Result<KeptProposal, Fault> {
 
 /// A proposal as this caller may see it: what was taken out of the diagnostics is for approvers. An engineer sees
 /// placeholders, and may write them.
-pub async fn shown(house: &House, caller: &Caller, kept: &KeptProposal) -> Result<Value, Fault> {
-    let approvals = house.ledger.approvals(kept).await.map_err(Fault::from)?;
+pub async fn shown(house: &House, caller: &Caller, mut kept: KeptProposal) -> Result<Shown, Fault> {
+    let approvals = house.ledger.approvals(&kept).await.map_err(Fault::from)?;
     let package = house.ledger.package_of(&kept.proposal_id).await.map_err(Fault::from)?;
-    let mut body = json!(kept);
     if !may_see(caller)
-        && let Some(values) = values_of(house, kept).await?
+        && let Some(values) = values_of(house, &kept).await?
     {
-        for part in ["proposal", "previous", "report"] {
-            if let Some(part) = body.get_mut(part) {
-                each_text(part, &mut |text| *text = hidden(&values, text));
-            }
-        }
+        kept = aside(move || covered(kept, &values)).await?;
     }
-    if let Some(object) = body.as_object_mut() {
-        object.insert("approvals".to_owned(), json!(approvals));
-        object.insert("approvals_needed".to_owned(), json!(kept.risk.approvers()));
-        object.insert("package_id".to_owned(), json!(package.map(|package| package.package_id)));
-    }
-    Ok(body)
+    let (approvals_needed, package_id) = (kept.risk.approvers(), package.map(|package| package.package_id));
+    Ok(Shown { kept, approvals, approvals_needed, package_id })
+}
+
+/// Without the values in what somebody wrote, or policy said about it.
+fn covered(mut kept: KeptProposal, values: &Values) -> KeptProposal {
+    let mut cover = |text: &mut String| *text = hidden(values, text);
+    each_text_of(&mut kept.proposal, &mut cover);
+    kept.previous.iter_mut().for_each(|previous| each_text_of(previous, &mut cover));
+    each_text(&mut kept.report, &mut cover);
+    kept
 }
 
 /// Whether somebody sees what placeholders stand for.
@@ -226,12 +273,12 @@ fn may_see(caller: &Caller) -> bool {
 /// its value would no longer be hidden from whom it is hidden.
 fn filled(values: &Values, script: &ScriptProposal) -> Result<ScriptProposal, Fault> {
     let full = restored(values, script)?;
-    let covered = |script: &ScriptProposal| {
-        let mut json = json!(script);
-        each_text(&mut json, &mut |text| *text = hidden(values, text));
-        json
+    let seen = |script: &ScriptProposal| {
+        let mut seen = script.clone();
+        each_text_of(&mut seen, &mut |text| *text = hidden(values, text));
+        seen
     };
-    match covered(&full) == covered(script) {
+    match seen(&full) == seen(script) {
         true => Ok(full),
         false => {
             Err(invalid("a placeholder has to be a word of its own").hint("put spaces, slashes or quotes around it"))
@@ -242,8 +289,8 @@ fn filled(values: &Values, script: &ScriptProposal) -> Result<ScriptProposal, Fa
 /// What placeholders stand for in a proposal that came of an analysis.
 async fn values_of(house: &House, kept: &KeptProposal) -> Result<Option<Values>, Fault> {
     let Some(id) = &kept.analysis_id else { return Ok(None) };
-    let analysis = find_analysis(house, id).await?;
-    Ok(Some(find_diagnostics(house, &analysis.diagnostics_id).await?.masks))
+    let mut known = house.ledger.masks_of(BTreeSet::from([id.clone()])).await.map_err(Fault::from)?;
+    Ok(known.remove(id))
 }
 
 pub(super) fn invalid(message: &str) -> Fault {

@@ -1,6 +1,6 @@
 //! `POST /api/v1/ai/proposals/{id}/approve` and `/reject`: what people say to a script, bound to what they have seen.
 
-use super::proposals::{find, shown};
+use super::proposals::{Shown, find, shown};
 use super::{APPROVERS, allow};
 use crate::House;
 use crate::http::identify::Identified;
@@ -12,7 +12,6 @@ use jiff::Timestamp;
 use ledger::ops::Verdict;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -43,7 +42,7 @@ pub async fn approve(
     Identified(caller): Identified,
     Path(id): Path<String>,
     StrictJson(request): StrictJson<VerdictRequest>,
-) -> Result<Json<Value>, HttpFault> {
+) -> Result<Json<Shown>, HttpFault> {
     allow(&house, &caller, APPROVERS).await?;
     let start = Instant::now();
     let verdict = request.of(id.clone())?;
@@ -53,7 +52,7 @@ pub async fn approve(
         house.start_script(caller.clone(), &standing.proposal).await?;
     }
     house.metrics.ops.took("approval", start.elapsed());
-    Ok(Json(shown(&house, &caller, &find(&house, &id).await?).await?))
+    Ok(Json(shown(&house, &caller, find(&house, &id).await?).await?))
 }
 
 pub async fn reject(
@@ -61,8 +60,8 @@ pub async fn reject(
     Identified(caller): Identified,
     Path(id): Path<String>,
     StrictJson(request): StrictJson<VerdictRequest>,
-) -> Result<Json<Value>, HttpFault> {
+) -> Result<Json<Shown>, HttpFault> {
     allow(&house, &caller, APPROVERS).await?;
     let rejected = house.ledger.reject_script(&caller, request.of(id)?).await.map_err(Fault::from)??;
-    Ok(Json(shown(&house, &caller, &rejected).await?))
+    Ok(Json(shown(&house, &caller, rejected).await?))
 }
