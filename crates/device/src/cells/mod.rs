@@ -4,6 +4,7 @@
 //! need it are refused, never run with less.
 
 mod client;
+mod granted;
 mod podman;
 mod systemd;
 
@@ -145,6 +146,7 @@ impl Cells {
     pub fn start(&self, cell: Cell, approved: &ApprovedScript, text: &str) -> Result<Held, Fault> {
         check_links(approved.manifest())?;
         self.try_out(cell)?;
+        granted::check(&approved.manifest().writable_paths)?;
         let task = Task { approved, text, hidden: &self.hidden };
         match cell {
             Cell::Bubblewrap => in_jail(self.sandbox()?, &task),

@@ -1,18 +1,9 @@
 //! Whether what a rule found is what it looks like.
 
+use super::words::{EXTENSIONS, FACILITIES, NOT_HOSTS, PACKAGES, SYSTEM_USERS, TLDS, WEAK_TLDS, is_device};
 use super::{Keep, Sensitive};
-use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
-use std::sync::LazyLock;
-
-type Words = LazyLock<HashSet<&'static str>>;
-
-static TLDS: Words = LazyLock::new(|| words(include_str!("words/tlds.txt")));
-static WEAK_TLDS: Words = LazyLock::new(|| words(include_str!("words/weak_tlds.txt")));
-static NOT_HOSTS: Words = LazyLock::new(|| words(include_str!("words/not_hosts.txt")));
-static NOT_HOST_PARTS: Words = LazyLock::new(|| words(include_str!("words/not_host_parts.txt")));
-static SYSTEM_USERS: Words = LazyLock::new(|| words(include_str!("words/system_users.txt")));
 
 /// Ends of names that belong to systemd.
 const UNITS: [&str; 11] = [
@@ -49,10 +40,6 @@ const VERSIONS: [&str; 13] = [
     "controller",
 ];
 
-fn words(text: &'static str) -> HashSet<&'static str> {
-    text.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace).collect()
-}
-
 /// The part of `it` to take out, if it is one of `kind`. `whole` is all that the rule matched.
 pub(super) fn accept(
     kind: Sensitive,
@@ -65,11 +52,11 @@ pub(super) fn accept(
     let (before, after) = (text.get(..it.start)?, text.get(it.end..)?);
     let holds = match kind {
         Sensitive::Token => token(value),
-        Sensitive::Email => !is_unit(value),
+        Sensitive::Email => email(value, after),
         Sensitive::Ip => ip(value, before, after, keep),
         Sensitive::Mac => mac(value, before, after),
-        Sensitive::Phone => phone(value, before, after, text.get(whole)? == value),
-        Sensitive::User => user(value) && (!text.get(whole)?.contains('@') || may_be_login(text.get(it.end..)?)),
+        Sensitive::Phone => phone(value, before, after, text.get(whole.start..it.start)?),
+        Sensitive::User => user(value, after) && (!text.get(whole)?.contains('@') || may_be_login(text.get(it.end..)?)),
         Sensitive::Host => host(value, before, after, text.get(whole)? == value),
     };
     holds.then_some(it)
@@ -77,7 +64,7 @@ pub(super) fn accept(
 
 /// Not a word that says that there is a token, or how it fared.
 fn token(value: &str) -> bool {
-    const NONE: [&str; 30] = [
+    const NONE: [&str; 35] = [
         "null",
         "none",
         "true",
@@ -108,12 +95,28 @@ fn token(value: &str) -> bool {
         "sha512",
         "default",
         "unlimited",
+        "token",
+        "bearer",
+        "basic",
+        "digest",
+        "negotiate",
     ];
     let lower = value.to_ascii_lowercase();
     let same = |c: char| value.chars().all(|other| other == c);
     let refers = value.starts_with(['$', '%', '/', '<', '{']);
     let number = value.len() < 6 && value.bytes().all(|b| b.is_ascii_digit());
+    // A number of the kernel's, or a pin of a board.
+    let number = number || (value.len() <= 18 && value.starts_with("0x")) || lower.starts_with("gpio");
     !NONE.contains(&lower.as_str()) && !same('*') && !same('x') && !same('.') && !refers && !number
+}
+
+/// Not a unit, a picture or a place in a repository: `getty@tty1.service`, `logo@2x.png`, `git@example.org:a/b`.
+fn email(value: &str, after: &str) -> bool {
+    let end = value.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    let repository = value.starts_with("git@") && after.starts_with([':', '/']);
+    // `chacha20-poly1305@openssh.com`: a name that its maker gave.
+    let maker = value.rsplit('@').next().is_some_and(|host| NOT_HOSTS.contains(host));
+    !is_unit(value) && !repository && !maker && !EXTENSIONS.contains(&end.as_str())
 }
 
 fn is_unit(value: &str) -> bool {
@@ -138,8 +141,8 @@ fn v4(value: &str, before: &str, after: &str) -> Option<Ipv4Addr> {
     let one_before = before.chars().rev().nth(1).unwrap_or(' ');
     let joined = match last {
         '-' => !one_before.is_ascii_digit(),
-        // `Chrome/119.0.0.0`, but `ann/203.0.113.9:1194`.
-        '/' => one_before.is_ascii_alphanumeric() && !after.starts_with(':'),
+        // `Chrome/119.0.0.0`, but `ann/203.0.113.9:1194` and `db.example.org/203.0.113.9`.
+        '/' => one_before.is_ascii_alphanumeric() && !after.starts_with(':') && !after_host(before),
         '.' | '_' => true,
         _ => false,
     };
@@ -154,10 +157,21 @@ fn v4(value: &str, before: &str, after: &str) -> Option<Ipv4Addr> {
     (!joined && !goes_on && !version).then_some(address)
 }
 
+/// Whether what stands before a slash may be a machine's name, or a transport: `IPV4/UDP/203.0.113.9/5060`.
+fn after_host(before: &str) -> bool {
+    const LONGEST: usize = 64;
+    let apart = |c: &char| c.is_whitespace() || *c == '(';
+    let backwards: String = before.chars().rev().skip(1).take(LONGEST).take_while(|c| !apart(c)).collect();
+    let transport = ["PDU/", "PCT/", "SLT/"].iter().any(|end| backwards.starts_with(end));
+    transport || backwards.starts_with(">1_") || backwards.contains(['.', '-']) || backwards == "tsohlacol"
+}
+
 fn v6(value: &str, before: &str, after: &str) -> Option<Ipv6Addr> {
     let address = value.parse().ok()?;
     let joins = |c: char| c.is_ascii_alphanumeric() || c == ':' || c == '_';
-    let apart = !before.ends_with(joins) && !after.starts_with(joins) && !after.starts_with(".0");
+    // `::ffff:203.0.113.9:21` has a port behind it.
+    let port = value.contains('.') && after.starts_with(':');
+    let apart = !before.ends_with(joins) && (port || !after.starts_with(joins)) && !after.starts_with(".0");
     let digits = value.bytes().any(|b| b.is_ascii_digit());
     // Eight pairs of digits are the address of an interface with eight bytes.
     let pairs = value.split(':').count() == 8 && value.split(':').all(|group| group.len() == 2);
@@ -196,8 +210,34 @@ fn mac(value: &str, before: &str, after: &str) -> bool {
     !same('0') && !same('f') && !joined && digits.len() <= 40
 }
 
-/// `alone` where nothing around it says that it is one.
-fn phone(value: &str, before: &str, after: &str, alone: bool) -> bool {
+/// `context` is what says that it is one, if anything does.
+fn phone(value: &str, before: &str, after: &str, context: &str) -> bool {
+    // `call id`, `sms size`: a number of another kind.
+    const OTHERS: [&str; 22] = [
+        "id",
+        "ids",
+        "pid",
+        "time",
+        "times",
+        "duration",
+        "bytes",
+        "size",
+        "seq",
+        "code",
+        "error",
+        "count",
+        "port",
+        "line",
+        "imei",
+        "imsi",
+        "iccid",
+        "serial",
+        "version",
+        "timestamp",
+        "trace",
+        "after",
+    ];
+    let alone = context.is_empty();
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let international = value.starts_with('+');
     let joined = alone
@@ -205,13 +245,23 @@ fn phone(value: &str, before: &str, after: &str, alone: bool) -> bool {
             c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '+' | '#') || (c == '/' && !international)
         });
     let mut next = after.chars();
+    // `SIP/5551234567-0000001a`: what follows is the number of a channel.
+    let channel = context.ends_with('/') && !international;
     let goes_on = match (next.next(), next.next()) {
-        (Some('.' | '-' | ':' | '/' | ','), Some(c)) => c.is_ascii_digit(),
+        (Some('-'), Some(c)) => c.is_ascii_alphanumeric() && !channel,
+        (Some('.' | ':' | '/' | ','), Some(c)) => c.is_ascii_digit(),
         (Some(c), _) => c.is_ascii_alphanumeric() || c == '_' || c == '%',
         _ => false,
     };
     let enough = if international { (8..=15).contains(&digits) } else { (7..=15).contains(&digits) };
-    enough && !joined && !goes_on && value.parse::<Ipv4Addr>().is_err() && !looks_like_date(value)
+    let other = context
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .skip(1)
+        .any(|word| OTHERS.contains(&word.to_ascii_lowercase().as_str()));
+    let other = other || context.to_ascii_lowercase().starts_with("callid");
+    let other = other && !context.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("caller"));
+    let other = other && !international;
+    enough && !other && !joined && !goes_on && value.parse::<Ipv4Addr>().is_err() && !looks_like_date(value)
 }
 
 /// `2025-11-12`, `12.11.2025 10`.
@@ -227,9 +277,18 @@ fn looks_like_date(value: &str) -> bool {
     }
 }
 
-fn user(value: &str) -> bool {
+fn user(value: &str, after: &str) -> bool {
     let lower = value.to_ascii_lowercase();
-    !SYSTEM_USERS.contains(lower.as_str()) && !lower.starts_with("systemd-") && !is_unit(&lower)
+    // A part of a longer name is none.
+    let mut next = after.chars();
+    let goes_on = next.next() == Some('.') && next.next().is_some_and(|c| c.is_ascii_alphanumeric());
+    let machine = lower.split('.').count() > 2 && lower.rsplit('.').next().is_some_and(|tld| TLDS.contains(tld));
+    !goes_on
+        && !machine
+        && !lower.starts_with("pam_")
+        && !SYSTEM_USERS.contains(lower.as_str())
+        && !lower.starts_with("systemd-")
+        && !is_unit(&lower)
 }
 
 /// Whether `@…` after a name is a machine, not a unit, an interface, a version or a digest.
@@ -265,12 +324,16 @@ fn is_interface(name: &str) -> bool {
 fn host(value: &str, before: &str, after: &str, alone: bool) -> bool {
     let lower = value.to_ascii_lowercase();
     let number = lower.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    if number || NOT_HOSTS.contains(lower.as_str()) || is_unit(&lower) || is_interface(&lower) {
+    let labels: Vec<&str> = lower.split('.').collect();
+    let facility = matches!(labels.as_slice(), [first, _] if FACILITIES.contains(first) || first.starts_with("local"));
+    let none = NOT_HOSTS.contains(lower.as_str()) || is_unit(&lower) || is_interface(&lower) || is_device(&lower);
+    if number || none || is_uuid(&lower) || (facility && !TLDS.contains(labels.last().unwrap_or(&""))) {
         return false;
     }
+    let package = matches!(labels.as_slice(), ["com" | "org" | "java" | "javax", _, _, ..]);
     let cipher = ["-aes", "-sha", "chacha20"].iter().any(|part| lower.contains(part));
     let escaped_unit = before.ends_with('@') && after.starts_with('\\');
-    if cipher || escaped_unit {
+    if cipher || package || escaped_unit {
         return false;
     }
     // A name with a dot in it that goes on is not the end of a name.
@@ -280,21 +343,21 @@ fn host(value: &str, before: &str, after: &str, alone: bool) -> bool {
         let after_at = before.ends_with('@') && !may_be_login(&format!("@{value}{next}"));
         return !joined && !after_at && !is_version(&lower);
     }
-    let labels: Vec<&str> = lower.split('.').collect();
     let tld = labels.last().copied().unwrap_or_default();
     let known = TLDS.contains(tld)
         || (WEAK_TLDS.contains(tld) && labels.len() >= 3 && labels.iter().all(|label| label.len() >= 2));
-    let name_in_code = after.starts_with('=') || before.ends_with(['.', '-']);
+    let package = labels.first().is_some_and(|first| PACKAGES.contains(first));
+    // `System.Net`, not `SRV1.CORP.LOCAL`.
+    let capital = value.rsplit('.').next().is_some_and(|tld| {
+        tld.starts_with(|c: char| c.is_ascii_uppercase()) && tld.ends_with(|c: char| c.is_ascii_lowercase())
+    });
+    let name_in_code = package || capital || after.starts_with('=') || before.ends_with(['.', '-']);
     known && !joined && !name_in_code && !after.starts_with(|c: char| c.is_ascii_alphanumeric())
 }
 
-/// `pool-3-thread-12`, `CVE-2026-1`, `eu-west-1`: words with hyphens and numbers that logs are full of.
-pub(super) fn is_technical(value: &str) -> bool {
-    const REGIONS: [&str; 8] = ["eu", "us", "ap", "sa", "ca", "me", "af", "il"];
-    let lower = value.to_ascii_lowercase();
-    let parts: Vec<&str> = lower.split('-').collect();
-    let region = matches!(parts.as_slice(), [first, _, last] if REGIONS.contains(first) && last.len() <= 2);
-    region || parts.iter().any(|part| NOT_HOST_PARTS.contains(part))
+fn is_uuid(lower: &str) -> bool {
+    let lengths: Vec<usize> = lower.split('-').map(str::len).collect();
+    lengths == [8, 4, 4, 4, 12] && lower.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
 }
 
 /// `v18`, `x86-64`, `python3`, `tls1.3`.

@@ -1,7 +1,7 @@
 //! Finds values and puts placeholders in their places.
 
 use super::patterns::{self, Rule};
-use super::{Keep, Masks, Sensitive, accept};
+use super::{Keep, Masks, Sensitive, accept, weak};
 use regex::Regex;
 use std::ops::Range;
 
@@ -78,7 +78,7 @@ impl Redactor {
                 // From the end of the value, not of what was needed to recognise it: the next may begin there.
                 from = if it.end() > from { it.end() } else { whole.end().max(from + 1) };
                 if let Some(range) = accept::accept(*kind, text, it.range(), whole.range(), self.keep)
-                    && !(*weak && accept::is_technical(it.as_str()))
+                    && (!*weak || self.holds(*kind, text, &range))
                     && claims.take(range.clone())
                 {
                     found.push(Found { kind: *kind, range });
@@ -93,6 +93,11 @@ impl Redactor {
         }
         found.sort_by_key(|found| found.range.start);
         found
+    }
+
+    fn holds(&self, kind: Sensitive, text: &str, range: &Range<usize>) -> bool {
+        let (before, after) = (text.get(..range.start).unwrap_or_default(), text.get(range.end..).unwrap_or_default());
+        weak::holds(kind, text.get(range.clone()).unwrap_or_default(), before, after)
     }
 
     /// Names that are known from elsewhere in the request, standing alone.

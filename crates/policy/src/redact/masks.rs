@@ -1,7 +1,8 @@
 //! Which placeholder stands for what.
 
 use super::Sensitive;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use super::words::is_common;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 
 /// The values that were taken out of one request, by their placeholders.
@@ -15,6 +16,8 @@ pub struct Masks {
     /// Placeholders that came with the text: somebody wrote them, and they stand for nothing of ours.
     foreign: BTreeSet<String>,
     last: HashMap<Sensitive, u32>,
+    /// First labels of machines' full names.
+    short_names: HashSet<String>,
 }
 
 impl Masks {
@@ -37,6 +40,11 @@ impl Masks {
                 break fresh;
             }
         };
+        if kind == Sensitive::Host
+            && let Some((short, _)) = key.1.split_once('.')
+        {
+            self.short_names.insert(short.to_owned());
+        }
         self.placeholders.insert(key, fresh.clone());
         self.values.insert(fresh.clone(), value.to_owned());
         fresh
@@ -49,14 +57,15 @@ impl Masks {
         }
     }
 
-    /// What a word stands for elsewhere in this request: a machine by its full or its short name, or a user.
+    /// What a word stands for elsewhere in this request: a machine by its full or its short name, or a user. A name that
+    /// is also a word of the language (`backup`, `gateway`) is known only where something says that it is one.
     pub(super) fn known(&self, word: &str) -> Option<Sensitive> {
         const SHORTEST: usize = 4;
         let word = word.to_ascii_lowercase();
         let known = |kind| self.placeholders.contains_key(&(kind, word.clone()));
         match () {
-            () if word.len() < SHORTEST => None,
-            () if known(Sensitive::Host) => Some(Sensitive::Host),
+            () if word.len() < SHORTEST || is_common(&word) => None,
+            () if known(Sensitive::Host) || self.short_names.contains(&word) => Some(Sensitive::Host),
             () if known(Sensitive::User) => Some(Sensitive::User),
             () => None,
         }

@@ -12,6 +12,8 @@ mod accept;
 mod find;
 mod masks;
 mod patterns;
+mod weak;
+mod words;
 
 pub use find::{Found, Redactor};
 pub use masks::Masks;

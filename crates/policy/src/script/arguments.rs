@@ -1,13 +1,14 @@
 //! One command against the table: may it run, with these options, on these files?
 
 use super::commands::{self, Command, Meaning};
+use super::options::operands;
 use super::paths::{No, Paths};
 use super::refuse::refuse;
 use super::risk::Reasons;
 use super::variables::Variables;
 use super::walk::Redirection;
 use super::words::Argument;
-use super::{programs, wrappers};
+use super::{awk, fetch, programs, wrappers};
 use domain::{Fault, Network, Risk};
 use std::collections::BTreeSet;
 
@@ -41,7 +42,14 @@ impl Checker<'_> {
         if call.name == "unset" {
             self.unset(call);
         }
-        if !self.functions.contains(call.name) {
+        let function = self.functions.contains(call.name);
+        // What a function or `set` is given comes back as `$1`, which nobody can follow.
+        if function || call.name == "set" {
+            let texts: Vec<String> =
+                call.words.iter().filter_map(|word| self.variables.resolve(word)).flatten().collect();
+            texts.iter().for_each(|text| self.never(call.line, text));
+        }
+        if !function {
             self.program(call);
         }
     }
@@ -112,25 +120,37 @@ impl Checker<'_> {
             );
         }
         self.options(call, command);
+        let recursive = has_flag(call.words, 'r', "recursive") || has_flag(call.words, 'R', "recursive");
         match command.meaning {
             Meaning::Any => {}
             Meaning::None => self.at_most(call, 0),
             Meaning::Read => call.words.iter().for_each(|word| self.read(call.line, word)),
             Meaning::Pattern => self.pattern(call),
             Meaning::Write | Meaning::Move => self.write_all(call, 0),
-            Meaning::Mode => self.write_all(call, 1),
+            Meaning::Mode => {
+                programs::mode(self, call);
+                self.write_all(call, 1);
+            }
             Meaning::Copy => self.copy(call),
             Meaning::Test => programs::test(self, call),
             Meaning::Cd => self.at_most(call, 1),
             Meaning::Declare => self.names(call),
             Meaning::Lookup => self.lookup(call),
-            Meaning::Awk => programs::awk(self, call),
+            Meaning::Awk => awk::awk(self, call),
             Meaning::Sed => programs::sed(self, call),
             Meaning::Find => wrappers::find(self, call),
-            Meaning::Curl => programs::curl(self, call),
+            Meaning::Curl => fetch::curl(self, call),
+            Meaning::Fetch => operands(call, command).for_each(|word| fetch::address(self, call, word)),
+            Meaning::Knock => fetch::knock(self, call),
             Meaning::Sysctl => programs::sysctl(self, call),
             Meaning::Sleep => programs::sleep(self, call),
             Meaning::Wrap => wrappers::wrap(self, call),
+        }
+        if command.network {
+            self.told_nobody(call);
+        }
+        if recursive {
+            self.whole_directories(call);
         }
         if matches!(call.name, "read" | "unset") {
             self.names(call);
@@ -138,9 +158,7 @@ impl Checker<'_> {
         if let Some(most) = command.args {
             self.at_most(call, most);
         }
-        if matches!(call.name, "rm" | "chmod" | "chown" | "chgrp" | "cp" | "mv")
-            && (has_flag(call.words, 'r', "recursive") || has_flag(call.words, 'R', "recursive"))
-        {
+        if recursive && matches!(call.name, "rm" | "chmod" | "chown" | "chgrp" | "cp" | "mv") {
             self.reasons.add(
                 Risk::High,
                 "recursive",
@@ -164,6 +182,24 @@ impl Checker<'_> {
         }
     }
 
+    /// What was read must not go out as a part of a name that is looked up.
+    fn told_nobody(&mut self, call: &Call<'_>) {
+        for word in call.words.iter().filter(|word| self.variables.is_composed(word)).cloned().collect::<Vec<_>>() {
+            let what = "may tell other machines what the script has read";
+            self.refuse("address_not_literal", call.line, &word.raw, what, "write the address itself");
+        }
+    }
+
+    /// Those that go into directories read what is in them: to be allowed to list one is not enough.
+    fn whole_directories(&mut self, call: &Call<'_>) {
+        if matches!(call.name, "grep" | "egrep" | "fgrep" | "zgrep" | "diff" | "cp") {
+            let roots: Vec<&Argument> = positional(call.words).filter(|word| word.prefix().starts_with('/')).collect();
+            for root in roots {
+                self.read(call.line, &root.below());
+            }
+        }
+    }
+
     /// `command -v NAME` looks; without `-v` it would run.
     fn lookup(&mut self, call: &Call<'_>) {
         if !has_flag(call.words, 'v', "\0") && !has_flag(call.words, 'V', "\0") {
@@ -175,70 +211,6 @@ impl Checker<'_> {
         if positional(call.words).count() > most {
             let what = format!("takes at most {most} words here");
             self.refuse("too_many_arguments", call.line, call.name, &what, "leave out the others");
-        }
-    }
-
-    fn options(&mut self, call: &Call<'_>, command: &Command) {
-        let texts: Vec<String> = call.words.iter().flat_map(|word| self.beginnings(word)).collect();
-        for text in &texts {
-            if !text.starts_with(['-', '+']) || text.len() < 2 {
-                continue;
-            }
-            let name = text.split('=').next().unwrap_or_default();
-            let refused = command.refuse.iter().any(|option| is_option(name, option));
-            let outside = command.only.as_ref().is_some_and(|only| !only.contains(&name) && !is_number(name));
-            if refused || outside {
-                let hint = "leave the option out";
-                self.refuse(
-                    "option_not_allowed",
-                    call.line,
-                    name,
-                    &format!("is no option that `{}` may have", call.name),
-                    hint,
-                );
-            }
-        }
-        for word in call.words.iter().filter(|word| ["-", "--", "+"].contains(&word.prefix().as_str())) {
-            if word.literal().is_none() && self.variables.resolve(word).is_none() {
-                let hint = "write the option out";
-                self.refuse("option_not_allowed", call.line, &word.raw, "is an option that nobody can read", hint);
-            }
-        }
-        if let Some(allowed) = &command.sub {
-            self.subcommand(call, allowed);
-        }
-    }
-
-    /// All that a word can be, its parts split as the shell splits them; where that is not known, what it begins with.
-    pub fn beginnings(&self, word: &Argument) -> Vec<String> {
-        match self.variables.resolve(word) {
-            Some(choices) => choices
-                .iter()
-                .flat_map(|choice| std::iter::once(choice.clone()).chain(choice.split_whitespace().map(str::to_owned)))
-                .collect(),
-            None => vec![word.prefix()],
-        }
-    }
-
-    fn subcommand(&mut self, call: &Call<'_>, allowed: &[&str]) {
-        let words: Vec<String> =
-            positional(call.words).map(|word| word.literal().unwrap_or_else(|| "$".to_owned())).collect();
-        let deepest = allowed.iter().map(|sub| sub.matches('.').count() + 1).max().unwrap_or(1);
-        let Some(first) = words.first() else { return };
-        let fits = (1..=deepest.min(words.len())).rev().any(|n| {
-            let said = words.get(..n).unwrap_or_default().join(".");
-            // What follows a subcommand that has others of its own must not be one that changes something.
-            allowed.contains(&said.as_str()) && (n == deepest || !changes(words.get(n).map_or("", String::as_str)))
-        });
-        if !fits {
-            let what = format!("is nothing that `{}` may be asked", call.name);
-            self.refuse(
-                "subcommand_not_allowed",
-                call.line,
-                first,
-                &what,
-                &format!("use one of: {}", allowed.join(" ")),
-            );
         }
     }
 
@@ -273,6 +245,15 @@ impl Checker<'_> {
         }
     }
 
+    /// A text that names a file that nobody may read must not be there at all.
+    pub fn never(&mut self, line: usize, text: &str) {
+        if text.starts_with('/')
+            && let Err(no @ No::Denied) = self.paths.read(text)
+        {
+            self.no(no, line, text, "read");
+        }
+    }
+
     /// A word that names a file to read. An option may name one after `=` or its letter.
     pub fn read(&mut self, line: usize, word: &Argument) {
         let Some(choices) = self.variables.resolve(word) else {
@@ -294,8 +275,9 @@ impl Checker<'_> {
             let message = "reads a file that is only known when it runs".to_owned();
             return self.reasons.add(Risk::Medium, "path_known_late", line, message);
         };
-        let directory = prefix.get(at..).and_then(|path| path.rsplit_once('/')).map_or("", |(directory, _)| directory);
-        if let Err(no) = self.paths.read(if directory.is_empty() { "/" } else { directory }) {
+        // What is not known stands for anything: `/proc/$x/environ` is as bad as any of them.
+        let pattern = word.pattern();
+        if let Err(no) = self.paths.read(pattern.get(at..).unwrap_or_default()) {
             self.no(no, line, &prefix, "read");
         }
     }
@@ -376,21 +358,6 @@ pub fn positional(words: &[Argument]) -> impl Iterator<Item = &Argument> {
     })
 }
 
-/// `-f` is also in `-xf`, and `--follow` in `--follow=name`; `name` has no `=` any more.
-fn is_option(name: &str, option: &str) -> bool {
-    if let Some(exact) = option.strip_suffix('!') {
-        return name == exact;
-    }
-    let letter = option.strip_prefix('-').filter(|letter| letter.len() == 1 && !letter.starts_with('-'));
-    match letter {
-        Some(letter) => {
-            name.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains(letter))
-        }
-        // Long options may be cut short: `--fol`.
-        None => name == option || (name.starts_with("--") && name.len() > 3 && option.starts_with(name)),
-    }
-}
-
 pub fn has_flag(words: &[Argument], letter: char, long: &str) -> bool {
     words.iter().map(Argument::prefix).any(|word| match word.strip_prefix('-') {
         Some(rest) if rest.starts_with('-') => rest
@@ -399,42 +366,6 @@ pub fn has_flag(words: &[Argument], letter: char, long: &str) -> bool {
         Some(letters) => letters.contains(letter),
         None => false,
     })
-}
-
-fn is_number(option: &str) -> bool {
-    option.trim_start_matches(['-', '+']).bytes().all(|b| b.is_ascii_digit())
-}
-
-/// Words that change something, after a subcommand that only looks.
-fn changes(word: &str) -> bool {
-    const WORDS: [&str; 24] = [
-        "add",
-        "del",
-        "delete",
-        "set",
-        "change",
-        "replace",
-        "flush",
-        "append",
-        "up",
-        "down",
-        "modify",
-        "edit",
-        "connect",
-        "disconnect",
-        "reapply",
-        "monitor",
-        "import",
-        "clone",
-        "load",
-        "reload",
-        "on",
-        "off",
-        "save",
-        "restore",
-    ];
-    // Cut short, they mean the same.
-    word == "$" || (!word.is_empty() && WORDS.iter().any(|full| full.starts_with(word)))
 }
 
 fn is_builtin(name: &str) -> bool {

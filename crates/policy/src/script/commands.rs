@@ -22,6 +22,8 @@ pub enum Meaning {
     Sed,
     Find,
     Curl,
+    Fetch,
+    Knock,
     Sysctl,
     Sleep,
     Wrap,
@@ -37,6 +39,11 @@ pub struct Command {
     pub refuse: Vec<&'static str>,
     pub only: Option<Vec<&'static str>>,
     pub sub: Option<Vec<&'static str>>,
+    pub exact: Option<Vec<&'static str>>,
+    /// Options with a value of their own in the next word.
+    pub valued: Vec<&'static str>,
+    /// Whether every word must be known before it runs.
+    pub known_words: bool,
     pub args: Option<usize>,
 }
 
@@ -75,6 +82,9 @@ fn parse(line: &'static str) -> Option<Vec<(&'static str, Command)>> {
         refuse: list("refuse").unwrap_or_default(),
         only: list("only"),
         sub: list("sub"),
+        exact: list("exact"),
+        valued: list("valued").unwrap_or_default(),
+        known_words: value("words") == Some("known"),
         args: value("args").and_then(|n| n.parse().ok()),
     };
     Some(names.iter().map(|name| (*name, command())).collect())
@@ -101,6 +111,8 @@ fn meaning_of(word: &str) -> Option<Meaning> {
         "sed" => Meaning::Sed,
         "find" => Meaning::Find,
         "curl" => Meaning::Curl,
+        "fetch" => Meaning::Fetch,
+        "knock" => Meaning::Knock,
         "sysctl" => Meaning::Sysctl,
         "sleep" => Meaning::Sleep,
         "wrap" => Meaning::Wrap,

@@ -44,8 +44,51 @@ pub fn is_dangerous_variable(name: &str) -> bool {
         "LOCPATH",
         "TMPDIR",
     ];
-    const BEGINNINGS: [&str; 7] = ["LD_", "BASH_", "DYLD_", "GCONV_", "MALLOC_", "GLIBC_", "_RLD"];
-    NAMES.contains(&name) || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+    // Libraries and configuration to load, proxies to go through, buses to start.
+    const BEGINNINGS: [&str; 24] = [
+        "LD_",
+        "BASH_",
+        "DYLD_",
+        "GCONV_",
+        "MALLOC_",
+        "GLIBC_",
+        "_RLD",
+        "DBUS_",
+        "SYSTEMD_",
+        "OPENSSL_",
+        "CURL_",
+        "XDG_",
+        "DOCKER_",
+        "CONTAINER",
+        "AWK",
+        "GAWK",
+        "PYTHON",
+        "PERL",
+        "RUBY",
+        "NODE_",
+        "GIT_",
+        "LESS",
+        "TERMINFO",
+        "XZ_",
+    ];
+    const OTHERS: [&str; 12] = [
+        "NLSPATH",
+        "WGETRC",
+        "GZIP",
+        "BZIP2",
+        "TAR_OPTIONS",
+        "RES_OPTIONS",
+        "LOCALDOMAIN",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
+        "FTP_PROXY",
+        "RESOLV_HOST_CONF",
+    ];
+    let upper = name.to_ascii_uppercase();
+    OTHERS.contains(&upper.as_str())
+        || NAMES.contains(&name)
+        || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
 }
 
 pub fn check(paths: &Paths<'_>, grants: &Grants, refusals: &mut Vec<Fault>, reasons: &mut Reasons) {

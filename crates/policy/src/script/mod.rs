@@ -15,11 +15,14 @@
 
 mod approved;
 mod arguments;
+mod awk;
 mod commands;
 mod crosscheck;
+mod fetch;
 mod keys;
 mod manifest;
 mod open;
+mod options;
 mod parse;
 mod paths;
 mod programs;

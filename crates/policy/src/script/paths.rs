@@ -170,6 +170,8 @@ fn has_pattern(path: &str) -> bool {
 fn normal(path: &str) -> String {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     let joined = parts.join("/");
+    // One is a link to the other on every system.
+    let joined = joined.strip_prefix("var/run").map_or(joined.clone(), |rest| format!("run{rest}"));
     if path.starts_with('/') { format!("/{joined}") } else { joined }
 }
 
@@ -192,18 +194,68 @@ fn matches(rule: &str, path: &str) -> bool {
     left.ends_with(last)
 }
 
-/// Whether a pattern of a script can reach what a rule forbids: their literal beginnings agree, one being longer.
+/// Whether a pattern of a script is meant to reach what a rule forbids. `/etc/*` takes what is there, and the jail leaves
+/// out what is denied; `/etc/sh*` and `/etc/?hadow` are meant.
 fn may_meet(rule: &str, path: &str) -> bool {
-    let literal = path.split(['*', '?', '[', '{']).next().unwrap_or_default();
-    let fixed = rule.split('*').next().unwrap_or_default();
     // Rules about names anywhere (`*.key`) hold for names that are written out, and in the jail for all others.
-    !fixed.is_empty() && fixed.starts_with(literal) && same_directory(fixed, literal, path)
+    let named = rule.trim_end_matches('*');
+    !rule.starts_with('*') && is_meant(path) && meets(named.as_bytes(), path)
 }
 
-/// `/etc/*` does not reach `/etc/ssl/private`; `/etc/sh*` reaches `/etc/shadow`; `/proc/*/environ` names it.
-fn same_directory(fixed: &str, literal: &str, path: &str) -> bool {
-    let depth = |text: &str| text.trim_end_matches('/').matches('/').count();
-    let beyond = fixed.get(literal.len()..).unwrap_or_default();
-    // `/etc/*` takes what is there, and the jail leaves out what is denied; `/etc/sh*` is meant.
-    !beyond.is_empty() && depth(fixed) <= depth(path) && literal.rsplit('/').next().is_some_and(|name| !name.is_empty())
+/// Whether a part of the pattern says more than that there is something.
+fn is_meant(path: &str) -> bool {
+    path.split('/').any(|part| has_pattern(part) && part != "*")
+}
+
+/// Whether there is a path that both describe: for each pair of their ends, from the last to the first. In a rule `*` is
+/// anything; in a pattern it stays within one directory.
+fn meets(rule: &[u8], pattern: &str) -> bool {
+    let tokens = tokens(pattern);
+    // For what is left of the rule: whether it meets what is left of the pattern, by how much is left of that.
+    let mut later: Vec<bool> = Vec::new();
+    for at in (0..=rule.len()).rev() {
+        let (first, mut now) = (rule.get(at).copied(), vec![false; tokens.len() + 1]);
+        for left in (0..=tokens.len()).rev() {
+            let after = |row: &[bool], at: usize| row.get(at).copied().unwrap_or(false);
+            let holds = match (first, tokens.get(left)) {
+                (None, None) => true,
+                (Some(b'*'), _) => after(&later, left) || after(&now, left + 1),
+                (_, Some(Token::Many)) => {
+                    after(&now, left + 1) || (first.is_some_and(|b| b != b'/') && after(&later, left))
+                }
+                (Some(b), Some(Token::One)) => b != b'/' && after(&later, left + 1),
+                (Some(b), Some(Token::Byte(same))) => b == *same && after(&later, left + 1),
+                _ => false,
+            };
+            if let Some(place) = now.get_mut(left) {
+                *place = holds;
+            }
+        }
+        later = now;
+    }
+    later.first().copied().unwrap_or(false)
+}
+
+enum Token {
+    Byte(u8),
+    One,
+    Many,
+}
+
+/// `[…]` is taken for any byte.
+fn tokens(pattern: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut bytes = pattern.bytes();
+    while let Some(byte) = bytes.next() {
+        tokens.push(match byte {
+            b'*' => Token::Many,
+            b'?' => Token::One,
+            b'[' => {
+                let _ = bytes.by_ref().find(|b| *b == b']');
+                Token::One
+            }
+            other => Token::Byte(other),
+        });
+    }
+    tokens
 }

@@ -1,4 +1,4 @@
-//! Commands with a language of their own.
+//! Commands with words of their own kind.
 
 use super::arguments::{Call, Checker, has_flag, positional};
 use super::words::Argument;
@@ -11,79 +11,6 @@ pub fn test(checker: &mut Checker<'_>, call: &Call<'_>) {
         let hint = "compare the value instead: [ -n \"$name\" ]";
         checker.refuse("hidden_code", call.line, call.name, "with `-v` evaluates a name, which can hide code", hint);
     }
-}
-
-/// Programs that run commands, or write or read files by themselves, are refused.
-pub fn awk(checker: &mut Checker<'_>, call: &Call<'_>) {
-    let mut words = call.words.iter();
-    let mut program = None;
-    while let Some(word) = words.next() {
-        let text = word.prefix();
-        match text.as_str() {
-            "-F" | "-v" => drop(words.next()),
-            _ if text.starts_with("-F") || text.starts_with("-v") => {}
-            _ if text.starts_with('-') && text != "-" => {
-                let hint = "use -F and -v only";
-                checker.refuse("option_not_allowed", call.line, &text, "is no option that `awk` may have", hint);
-            }
-            _ => {
-                program = Some(word);
-                break;
-            }
-        }
-    }
-    let Some(program) = program else { return };
-    let Some(text) = program.literal() else { return not_literal(checker, call, program) };
-    if awk_reaches_out(&text) {
-        let hint = "compute and print only: no system(), getline, pipes or files";
-        checker.refuse("program_not_allowed", call.line, &text, "does more in awk than compute and print", hint);
-    }
-    words.for_each(|file| checker.read(call.line, file));
-}
-
-/// Text of strings and patterns left out, so that `"a|b"` is no pipe; what is in doubt counts as reaching out.
-fn awk_reaches_out(program: &str) -> bool {
-    let code = without_strings(program);
-    let words: Vec<&str> = code.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).collect();
-    let calls =
-        ["system", "getline", "close", "fflush", "ENVIRON", "PROCINFO", "nextfile", "include", "load", "namespace"];
-    let piped = code.replace("||", "").contains('|') || code.contains('@');
-    let printed_to = code.split([';', '{', '}', '\n']).any(|statement| {
-        let statement = statement.trim_start();
-        // A condition before the braces may compare; after `print` the sign is a file.
-        (statement.starts_with("print") || statement.contains(" print")) && outside_brackets(statement).contains('>')
-    });
-    piped || printed_to || words.iter().any(|word| calls.contains(word))
-}
-
-/// `print (a > b)` compares.
-fn outside_brackets(text: &str) -> String {
-    let mut depth = 0_usize;
-    text.chars()
-        .filter(|c| {
-            match c {
-                '(' => depth += 1,
-                ')' => depth = depth.saturating_sub(1),
-                _ => return depth == 0,
-            }
-            false
-        })
-        .collect()
-}
-
-fn without_strings(program: &str) -> String {
-    let mut code = String::new();
-    let mut quoted = false;
-    let mut characters = program.chars();
-    while let Some(c) = characters.next() {
-        match c {
-            '"' => quoted = !quoted,
-            '\\' if quoted => drop(characters.next()),
-            _ if quoted => {}
-            _ => code.push(c),
-        }
-    }
-    code
 }
 
 /// One of the plain commands of sed, with its address: `1,5p`, `/x/d`, `s/a/b/g`, `$=`, `q`.
@@ -108,6 +35,8 @@ pub fn sed(checker: &mut Checker<'_>, call: &Call<'_>) {
             "-e" | "-ne" | "-Ee" | "-nEe" => programs.extend(words.next()),
             "-n" | "-E" | "-r" | "-nE" | "-En" | "-nr" | "-i" | "-Ei" | "-s" | "-z" | "-u" | "--" | "--in-place"
             | "--quiet" | "--regexp-extended" => {}
+            // A copy of what was there, beside it.
+            _ if text.strip_prefix("-i.").is_some_and(|end| end.bytes().all(|b| b.is_ascii_alphanumeric())) => {}
             _ if text.starts_with('-') && text.len() > 1 => {
                 let hint = "use -n, -E, -e and -i only";
                 checker.refuse("option_not_allowed", call.line, &text, "is no option that `sed` may have", hint);
@@ -132,7 +61,7 @@ pub fn sed(checker: &mut Checker<'_>, call: &Call<'_>) {
     }
 }
 
-fn not_literal(checker: &mut Checker<'_>, call: &Call<'_>, program: &Argument) {
+pub fn not_literal(checker: &mut Checker<'_>, call: &Call<'_>, program: &Argument) {
     let what = format!("is a program for `{}` that is only known when it runs", call.name);
     checker.refuse(
         "program_not_literal",
@@ -143,48 +72,16 @@ fn not_literal(checker: &mut Checker<'_>, call: &Call<'_>, program: &Argument) {
     );
 }
 
-/// Fetches, and sends nothing but the request.
-pub fn curl(checker: &mut Checker<'_>, call: &Call<'_>) {
-    const FLAGS: [&str; 17] = [
-        "-s", "-S", "-f", "-I", "-sS", "-sf", "-sSf", "-fsS", "-v", "-sI", "-k", "-4", "-6", "--silent", "--fail",
-        "--head", "-sS4",
-    ];
-    const VALUED: [&str; 7] = ["-m", "--max-time", "--connect-timeout", "-w", "--write-out", "--retry", "--resolve"];
-    let mut words = call.words.iter();
-    while let Some(word) = words.next() {
-        let text = word.prefix();
-        let name = text.split('=').next().unwrap_or_default();
-        match name {
-            "-o" | "--output" => words.next().into_iter().for_each(|file| checker.write(call.line, file)),
-            _ if VALUED.contains(&name) => drop(words.next()),
-            _ if FLAGS.contains(&name) => {}
-            _ if text.starts_with('-') => {
-                let hint = "fetch with -s, -S, -f, -I, -m, -o and -w only";
-                checker.refuse("option_not_allowed", call.line, name, "is no option that `curl` may have", hint);
-            }
-            _ => address(checker, call, word),
-        }
-    }
-}
-
-/// A whole address that is written out: nothing that was read goes out with it.
-fn address(checker: &mut Checker<'_>, call: &Call<'_>, word: &Argument) {
-    let Some(choices) = checker.variables.resolve(word) else {
-        let hint = "write the address itself";
-        return checker.refuse(
-            "address_not_literal",
-            call.line,
-            &word.raw,
-            "is an address that is only known when it runs",
-            hint,
-        );
-    };
-    for choice in choices {
-        let web = choice.starts_with("http://") || choice.starts_with("https://");
-        if !web || choice.contains('@') {
-            let what = "is no address of the web without a password in it";
-            checker.refuse("address_not_allowed", call.line, &choice, what, "use http:// or https://");
-        }
+/// Nobody may run what a script leaves behind as somebody else.
+pub fn mode(checker: &mut Checker<'_>, call: &Call<'_>) {
+    let modes = positional(call.words).next().filter(|_| call.name == "chmod");
+    let Some(mode) = modes else { return };
+    let octal = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    let special = |text: &str| text.len() > 4 || (text.len() == 4 && !text.starts_with('0'));
+    let texts = checker.variables.resolve(mode).unwrap_or_else(|| vec!["s".to_owned()]);
+    if texts.iter().any(|text| if octal(text) { special(text) } else { text.contains('s') }) {
+        let hint = "use modes without setuid and setgid";
+        checker.refuse("mode_not_allowed", call.line, &mode.raw, "may let a file run as somebody else", hint);
     }
 }
 

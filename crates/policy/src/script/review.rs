@@ -179,6 +179,7 @@ fn every_part(checker: &mut Checker<'_>, walked: &Walked) {
     for (name, _) in &walked.loops {
         environment(checker, 0, name);
     }
+    walked.texts.iter().for_each(|(line, text)| checker.never(*line, text));
     walked.redirections.iter().for_each(|redirection| checker.redirection(redirection));
 }
 

@@ -43,6 +43,8 @@ pub struct Walked {
     pub functions: Vec<(usize, String)>,
     /// What `for NAME in …` goes through.
     pub loops: Vec<(String, Option<Vec<Argument>>)>,
+    /// Texts that a command may get by a way that nobody follows: through an array, a here string, a default.
+    pub texts: Vec<(usize, String)>,
     pub refusals: Vec<Fault>,
 }
 
@@ -140,14 +142,24 @@ impl Walker {
                 self.at(&function.fname);
                 self.found.functions.push((self.line, function.fname.value.clone()));
                 let outside = std::mem::replace(&mut self.defining, true);
+                let calls = self.found.invocations.len();
                 self.compound(&function.body.0);
                 self.defining = outside;
+                self.recursion(&function.fname.value, calls);
                 self.redirects(function.body.1.iter().flat_map(|list| &list.0));
             }
             Command::ExtendedTest(test, redirects) => {
                 self.test(&test.expr);
                 self.redirects(redirects.iter().flat_map(|list| &list.0));
             }
+        }
+    }
+
+    /// A function that starts itself again starts more and more of them. `from` is the first call in its body.
+    fn recursion(&mut self, name: &str, from: usize) {
+        let body = self.found.invocations.iter().skip(from);
+        if body.filter_map(|call| call.name.as_ref()).any(|called| called.raw == name) {
+            self.refuse("function_recurses", name, "calls itself", "use a loop");
         }
     }
 
@@ -285,7 +297,8 @@ impl Walker {
             AssignmentValue::Array(items) => {
                 for (index, word) in items {
                     index.iter().for_each(|index| self.arithmetic(&index.value));
-                    self.word(word);
+                    let item = self.word(word);
+                    self.text(item.as_ref());
                 }
                 invocation.assignments.push((name, None));
             }
@@ -302,7 +315,10 @@ impl Walker {
                         self.keep(read);
                     }
                 }
-                IoRedirect::HereString(_, word) => drop(self.word(word)),
+                IoRedirect::HereString(_, word) => {
+                    let text = self.word(word);
+                    self.text(text.as_ref());
+                }
                 IoRedirect::OutputAndError(word, _) => self.open(word, true),
             }
         }
@@ -337,9 +353,20 @@ impl Walker {
         }
     }
 
+    fn text(&mut self, word: Option<&Argument>) {
+        let text = word.and_then(Argument::literal).map(|text| (self.line, text));
+        self.found.texts.extend(text);
+    }
+
     fn word(&mut self, word: &Word) -> Option<Argument> {
         self.at(word);
         let read = words::read(&word.value, self.line, &mut self.inner);
-        self.keep(read)
+        let read = self.keep(read)?;
+        self.found.texts.extend(read.inside.iter().map(|text| (self.line, text.clone())));
+        if read.hides_code() {
+            let hint = "leave out what would run";
+            self.refuse("hidden_code", &word.value, "holds code where a number or a name is evaluated", hint);
+        }
+        Some(read)
     }
 }

@@ -3,7 +3,7 @@
 use super::parse::options;
 use super::refuse::refuse;
 use brush_parser::ast::UnexpandedArithmeticExpr;
-use brush_parser::word::{self, Parameter, ParameterExpr, WordPiece, WordPieceWithSource};
+use brush_parser::word::{self, Parameter, ParameterExpr, SpecialParameter, WordPiece, WordPieceWithSource};
 use domain::Fault;
 
 /// A part of a word.
@@ -23,6 +23,10 @@ pub struct Argument {
     pub parts: Vec<Part>,
     /// As it is written.
     pub raw: String,
+    /// Whether something in it is only known when it runs and may then be several words.
+    pub splits: bool,
+    /// Words that stand inside of its expansions: `${x:-/etc/hosts}`.
+    pub inside: Vec<String>,
 }
 
 /// Code inside of words, to be checked like any other.
@@ -51,6 +55,34 @@ impl Argument {
         texts.collect()
     }
 
+    /// `a[$(id)]` in quotes: harmless as text, and run wherever a shell evaluates a number or the name of a variable.
+    pub fn hides_code(&self) -> bool {
+        let hides = |text: &str| {
+            text.split('[').zip(text.split('[').skip(1)).any(|(before, inside)| {
+                let named = before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+                let inside = inside.split(']').next().unwrap_or_default();
+                named && (inside.contains("$(") || inside.contains('`'))
+            })
+        };
+        self.parts.iter().any(|part| matches!(part, Part::Text { text, .. } if hides(text)))
+    }
+
+    /// Anything below it.
+    pub fn below(&self) -> Self {
+        let mut below = self.clone();
+        below.parts.push(Part::Text { text: "/*".to_owned(), bare: true });
+        below
+    }
+
+    /// As a pattern: `*` stands for what is only known when it runs.
+    pub fn pattern(&self) -> String {
+        let texts = self.parts.iter().map(|part| match part {
+            Part::Text { text, .. } => text.as_str(),
+            _ => "*",
+        });
+        texts.collect()
+    }
+
     pub fn has_pattern(&self) -> bool {
         let pattern =
             |part: &Part| matches!(part, Part::Text { text, bare: true } if text.contains(['*', '?', '[', '{']));
@@ -62,16 +94,17 @@ impl Argument {
 pub fn read(raw: &str, line: usize, inner: &mut Inner) -> Result<Argument, Fault> {
     let pieces = word::parse(raw, &options())
         .map_err(|_| refuse("syntax", line, raw, "is no word that can be read", "use plain quoting"))?;
-    let mut reader = Reader { line, inner, parts: Vec::new() };
+    let mut reader = Reader { line, inner, parts: Vec::new(), splits: false, inside: Vec::new() };
     reader.pieces(&pieces, false)?;
-    Ok(Argument { parts: reader.parts, raw: raw.to_owned() })
+    let Reader { parts, splits, inside, .. } = reader;
+    Ok(Argument { parts, raw: raw.to_owned(), splits, inside })
 }
 
 /// Reads the body of a here document whose delimiter is not quoted.
 pub fn read_document(raw: &str, line: usize, inner: &mut Inner) -> Result<(), Fault> {
     let pieces = word::parse_heredoc(raw, &options())
         .map_err(|_| refuse("syntax", line, "<<", "opens a text that can't be read", "quote the delimiter"))?;
-    Reader { line, inner, parts: Vec::new() }.pieces(&pieces, true)
+    Reader { line, inner, parts: Vec::new(), splits: false, inside: Vec::new() }.pieces(&pieces, true)
 }
 
 /// Arithmetic may hold code in subscripts and substitutions.
@@ -89,6 +122,8 @@ struct Reader<'a> {
     line: usize,
     inner: &'a mut Inner,
     parts: Vec<Part>,
+    splits: bool,
+    inside: Vec<String>,
 }
 
 impl Reader<'_> {
@@ -97,6 +132,13 @@ impl Reader<'_> {
     }
 
     fn piece(&mut self, piece: &WordPiece, quoted: bool) -> Result<(), Fault> {
+        self.splits |= !quoted
+            && matches!(
+                piece,
+                WordPiece::ParameterExpansion(_)
+                    | WordPiece::CommandSubstitution(_)
+                    | WordPiece::BackquotedCommandSubstitution(_)
+            );
         match piece {
             WordPiece::Text(text) => self.text(text, !quoted),
             WordPiece::SingleQuotedText(text) => self.text(text, false),
@@ -185,8 +227,15 @@ impl Reader<'_> {
         for word in words.into_iter().flatten() {
             // It may have spaces in it; as if quoted, nothing that runs is overlooked.
             let quoted = format!("\"{word}\"");
-            read(if word.contains(['"', '\\']) { word } else { &quoted }, self.line, self.inner)?;
+            let read = read(if word.contains(['"', '\\']) { word } else { &quoted }, self.line, self.inner)?;
+            self.inside.extend(read.inside.iter().cloned().chain(read.literal()));
         }
+        // `"$@"` is as many words as there are, quoted or not.
+        self.splits |= matches!(
+            parameter,
+            Parameter::Special(SpecialParameter::AllPositionalParameters { concatenate: false })
+                | Parameter::NamedWithAllIndices { concatenate: false, .. }
+        );
         let plain = matches!(expression, E::Parameter { .. });
         self.parts.push(match parameter {
             Parameter::Named(name) if plain => Part::Variable(name.clone()),

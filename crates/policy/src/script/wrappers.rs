@@ -42,6 +42,11 @@ pub fn wrap(checker: &mut Checker<'_>, call: &Call<'_>) {
             break;
         }
     }
+    // What stands before the command must not become the command.
+    for word in call.words.iter().take(taken).filter(|word| word.splits) {
+        let hint = "put it in quotes";
+        checker.refuse("option_not_certain", call.line, &word.raw, "may turn out to be a command", hint);
+    }
     let inner = call.words.get(taken..).unwrap_or_default();
     match inner.split_first() {
         Some((name, words)) => run(checker, call.line, name, words),
@@ -92,11 +97,18 @@ fn is_numbered(option: &str) -> bool {
 
 /// Words that come at run time are words of the command too: they must not be files that it changes.
 fn late(checker: &mut Checker<'_>, line: usize, inner: &[Argument]) {
+    use super::commands::Meaning;
     let name = inner.first().map(|name| name.raw.as_str()).unwrap_or_default();
-    let writes = super::commands::find(name).is_some_and(|command| command.risk > domain::Risk::Low);
-    if writes {
+    let Some(command) = super::commands::find(name) else { return };
+    if command.risk > domain::Risk::Low {
         let hint = "name the files, or loop over a pattern";
         checker.refuse("path_not_literal", line, name, "would change files that are only known when it runs", hint);
+    }
+    let language = matches!(command.meaning, Meaning::Find | Meaning::Sed | Meaning::Awk | Meaning::Wrap);
+    let ended = inner.last().is_some_and(|word| word.raw == "--");
+    if language || (command.known_words && !ended) {
+        let hint = "let `xargs` run what only reads files, or end its options with `--`";
+        checker.refuse("option_not_certain", line, name, "would take what comes for its own options", hint);
     }
 }
 
@@ -182,6 +194,13 @@ pub fn find(checker: &mut Checker<'_>, call: &Call<'_>) {
             checker.refuse("option_not_allowed", call.line, &test, "comes out of a variable", hint);
         }
     }
+    for word in call.words.iter().filter(|word| word.literal().is_none() && checker.variables.resolve(word).is_none()) {
+        // What begins with text is a path or a value; anything else may be a test, and `-exec` among them.
+        if word.splits || word.prefix().is_empty() {
+            let hint = "write it out, or set the variable in the script";
+            checker.refuse("option_not_certain", call.line, &word.raw, "may turn out to be a test of `find`", hint);
+        }
+    }
     roots.iter().for_each(|root| checker.read(call.line, root));
     let mut words = call.words.iter().skip(roots.len());
     while let Some(word) = words.next() {
@@ -237,11 +256,19 @@ fn exec(checker: &mut Checker<'_>, line: usize, roots: &[&Argument], inner: &[Ar
     };
     // What is found is below one of the roots: each of them stands for it.
     for root in roots {
-        let words: Vec<Argument> =
-            words.iter().map(|w| if w.raw == "{}" { (*root).clone() } else { w.clone() }).collect();
+        let found = |w: &Argument| w.literal().as_deref() == Some("{}");
+        // To list names below a root takes no more than to find them.
+        let lists =
+            ["ls", "stat", "du", "readlink", "realpath", "echo", "basename", "dirname"].contains(&name.raw.as_str());
+        let below = if lists { (*root).clone() } else { root.below() };
+        let words: Vec<Argument> = words.iter().map(|w| if found(w) { below.clone() } else { w.clone() }).collect();
         run(checker, line, name, &words);
     }
     if roots.is_empty() {
         run(checker, line, name, words);
+    }
+    if let Some(word) = inner.iter().find(|w| w.raw.contains("{}") && w.literal().as_deref() != Some("{}")) {
+        let hint = "let `{}` be a word of its own";
+        checker.refuse("path_not_literal", line, &word.raw, "is a path that is only known when it runs", hint);
     }
 }

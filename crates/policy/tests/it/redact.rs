@@ -16,16 +16,28 @@ fn redacted(text: &str) -> String {
 
 /// What is aimed at: recall and precision of every kind.
 const AIM: (f64, f64) = (0.98, 0.95);
-/// What the rules reached on lines of shapes that they had never seen, in recall and precision: short of the aim for
-/// machines, telephone numbers, tokens and users. It must not get worse.
-const HELD_OUT: [(Sensitive, (f64, f64)); 7] = [
+/// Recall and precision by kind.
+type Figures = [(Sensitive, (f64, f64)); 7];
+/// What the rules reached on lines of another hand, whose shapes they had never seen: short of the aim for machines,
+/// telephone numbers, tokens and users. It must not get worse.
+const HELD_OUT: Figures = [
     (Sensitive::Email, (1.0, 1.0)),
-    (Sensitive::Phone, (0.86, 1.0)),
+    (Sensitive::Phone, (0.90, 0.95)),
     (Sensitive::Ip, (0.97, 0.98)),
     (Sensitive::Mac, (1.0, 1.0)),
-    (Sensitive::Host, (0.92, 0.96)),
-    (Sensitive::Token, (0.92, 0.85)),
-    (Sensitive::User, (0.85, 0.91)),
+    (Sensitive::Host, (0.94, 0.97)),
+    (Sensitive::Token, (0.92, 0.80)),
+    (Sensitive::User, (0.89, 0.95)),
+];
+/// The same of lines with the shapes of public logs, which were measured once when the rules were finished.
+const FRESH: Figures = [
+    (Sensitive::Email, (1.0, 0.85)),
+    (Sensitive::Phone, (0.84, 1.0)),
+    (Sensitive::Ip, (0.98, 1.0)),
+    (Sensitive::Mac, (1.0, 1.0)),
+    (Sensitive::Host, (0.91, 0.93)),
+    (Sensitive::Token, (0.71, 0.62)),
+    (Sensitive::User, (0.87, 0.88)),
 ];
 
 #[test]
@@ -40,12 +52,26 @@ fn labelled_values_are_found() {
 
 #[test]
 fn values_in_lines_that_no_rule_has_seen_are_found_as_well_as_when_they_were_measured() {
-    let (scores, _) = labelled::measure(&STRICT, &labelled::held_out());
-    for (kind, (recall, precision)) in HELD_OUT {
-        let score = scores[&kind];
-        let holds = score.recall() >= recall && score.precision() >= precision;
-        assert!(holds, "{} {score:?}", kind.as_str());
+    for (lines, figures) in [(labelled::held_out(), HELD_OUT), (labelled::fresh(), FRESH)] {
+        let (scores, _) = labelled::measure(&STRICT, &lines);
+        for (kind, (recall, precision)) in figures {
+            let score = scores[&kind];
+            let holds = score.recall() >= recall && score.precision() >= precision;
+            assert!(holds, "{} {score:?}", kind.as_str());
+        }
     }
+}
+
+/// Found once, a name is known in all of the request; unless it is a word of the language.
+#[test]
+fn a_name_that_was_found_is_known_wherever_it_stands() {
+    let mut masks = Masks::default();
+    let text = "sshd[1]: Accepted password for ronja from host1.example.org\nronja left; HOST1 is silent";
+    assert_eq!(
+        STRICT.redact(text, &mut masks),
+        "sshd[1]: Accepted password for <USER_1> from <HOST_1>\n<USER_1> left; <HOST_2> is silent"
+    );
+    assert!(redacted("user=deploy\nready to deploy").ends_with("ready to deploy"));
 }
 
 #[test]

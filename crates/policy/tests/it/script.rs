@@ -44,6 +44,7 @@ fn accepted() -> Vec<&'static str> {
         include_str!("../cases/script/accept/look.txt"),
         include_str!("../cases/script/accept/flow.txt"),
         include_str!("../cases/script/accept/change.txt"),
+        include_str!("../cases/script/accept/daily.txt"),
     ];
     files.into_iter().flat_map(cases).collect()
 }
@@ -54,6 +55,7 @@ fn rejected() -> Vec<(&'static str, &'static str)> {
         include_str!("../cases/script/reject/hiding.txt"),
         include_str!("../cases/script/reject/files.txt"),
         include_str!("../cases/script/reject/options.txt"),
+        include_str!("../cases/script/reject/attacks.txt"),
     ];
     files
         .into_iter()
@@ -124,6 +126,8 @@ fn risk_has_reasons() {
         ("[net] curl -s https://example.com/", Risk::Medium, Some("changes")),
         ("[w:/var/lib/app] rm -rf /var/lib/app/x", Risk::High, Some("recursive")),
         ("[w:/etc/app] touch /etc/app/x", Risk::High, Some("delicate_path")),
+        ("[net] curl -s -o /tmp/x https://example.com/", Risk::Medium, Some("writes")),
+        ("[net] [w:/var/lib/app] curl -s -o /var/lib/app/x https://example.com/", Risk::High, Some("download")),
     ] {
         let report = review(case);
         assert_eq!(report.risk, risk, "{case}: {report:?}");
