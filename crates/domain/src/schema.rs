@@ -13,6 +13,8 @@ pub enum Dialect {
     Postgres,
     /// Statements are written in DuckDB's SQL and translated.
     Spark,
+    /// Likewise.
+    DataFusion,
     /// GoogleSQL, as BigQuery has it.
     BigQuery,
 }
@@ -21,7 +23,7 @@ impl Dialect {
     /// The SQL that statements for this engine are written in.
     pub fn written(self) -> Self {
         match self {
-            Self::Spark => Self::DuckDb,
+            Self::Spark | Self::DataFusion => Self::DuckDb,
             own => own,
         }
     }

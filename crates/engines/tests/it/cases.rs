@@ -21,6 +21,7 @@ pub fn name(dialect: Dialect) -> &'static str {
         Dialect::Sqlite => "sqlite",
         Dialect::Postgres => "postgres",
         Dialect::Spark => "spark",
+        Dialect::DataFusion => "datafusion",
         Dialect::BigQuery => "bigquery",
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 pub(super) fn describe(view: &SourceSchema) -> String {
     let dialect = match view.dialect {
-        Dialect::DuckDb | Dialect::Spark => "DuckDB",
+        Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion => "DuckDB",
         Dialect::Sqlite => "SQLite",
         Dialect::Postgres => "PostgreSQL",
         Dialect::BigQuery => "BigQuery (GoogleSQL)",

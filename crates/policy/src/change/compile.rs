@@ -42,7 +42,7 @@ pub fn dialect(rules: &Rules<'_>) -> Result<Dialect, Fault> {
             let message = format!("`{}` stands in files, which are only read", rules.contract.resource);
             Err(forbidden("change.read_only", message, "ask for a source that can be written"))
         }
-        Dialect::Spark => {
+        Dialect::Spark | Dialect::DataFusion => {
             let message = format!("`{}` stands in a distributed engine, which is only read", rules.contract.resource);
             Err(forbidden("change.read_only", message, "ask for a source that can be written"))
         }
@@ -57,7 +57,9 @@ pub fn table(rules: &Rules<'_>) -> String {
     let name = &rules.readable.table.name;
     let (schema, name) = match rules.reader.source.dialect {
         Dialect::Postgres => place(name),
-        Dialect::DuckDb | Dialect::Spark | Dialect::BigQuery | Dialect::Sqlite => ("main", name.as_str()),
+        Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion | Dialect::BigQuery | Dialect::Sqlite => {
+            ("main", name.as_str())
+        }
     };
     format!("{}.{}", quote(schema), quote(name))
 }
@@ -66,7 +68,9 @@ pub fn table(rules: &Rules<'_>) -> String {
 pub fn verb(dialect: Dialect, verb: &str) -> String {
     match dialect {
         Dialect::Sqlite => format!("{verb} OR ABORT"),
-        Dialect::DuckDb | Dialect::Spark | Dialect::BigQuery | Dialect::Postgres => verb.to_owned(),
+        Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion | Dialect::BigQuery | Dialect::Postgres => {
+            verb.to_owned()
+        }
     }
 }
 
@@ -76,7 +80,9 @@ pub fn returned(rules: &Rules<'_>) -> Result<String, Fault> {
     let dialect = rules.reader.source.dialect;
     let column = |known: &Known<'_>| match dialect {
         Dialect::Postgres => format!("CAST({} AS text)", quote(known.column)),
-        Dialect::DuckDb | Dialect::Spark | Dialect::BigQuery | Dialect::Sqlite => quote(known.column),
+        Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion | Dialect::BigQuery | Dialect::Sqlite => {
+            quote(known.column)
+        }
     };
     Ok(key(rules)?.iter().map(column).collect::<Vec<_>>().join(", "))
 }
@@ -125,9 +131,10 @@ pub fn same(dialect: Dialect, known: &Known<'_>, nulls: Nulls, bound: &str) -> S
     let word = match (nulls, dialect) {
         (Nulls::Unknown, _) => "=",
         (Nulls::Alike, Dialect::Sqlite) => "IS",
-        (Nulls::Alike, Dialect::DuckDb | Dialect::Spark | Dialect::BigQuery | Dialect::Postgres) => {
-            "IS NOT DISTINCT FROM"
-        }
+        (
+            Nulls::Alike,
+            Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion | Dialect::BigQuery | Dialect::Postgres,
+        ) => "IS NOT DISTINCT FROM",
     };
     match (dialect, known.field.kind) {
         (Dialect::Sqlite, FieldType::Timestamp) => format!("{} {word} {}", instant(&column), instant(bound)),
@@ -184,7 +191,7 @@ pub fn fields(rules: &Rules<'_>) -> Vec<String> {
 pub fn now(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Sqlite => "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
-        Dialect::DuckDb | Dialect::Spark => "now()",
+        Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion => "now()",
         Dialect::BigQuery => "current_timestamp()",
         // Not that of the transaction's beginning: it may have waited for the row, and another come before it.
         Dialect::Postgres => "clock_timestamp()",

@@ -181,8 +181,12 @@ impl Compiler<'_> {
             (Dialect::Sqlite, Operator::Like) => ("GLOB", glob(pattern)),
             (Dialect::Sqlite, _) => ("LIKE", pattern.to_owned()),
             (Dialect::BigQuery, op) => return self.bigquery_like(left, op, pattern),
-            (Dialect::DuckDb | Dialect::Spark | Dialect::Postgres, Operator::Like) => ("LIKE", pattern.to_owned()),
-            (Dialect::DuckDb | Dialect::Spark | Dialect::Postgres, _) => ("ILIKE", pattern.to_owned()),
+            (Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion | Dialect::Postgres, Operator::Like) => {
+                ("LIKE", pattern.to_owned())
+            }
+            (Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion | Dialect::Postgres, _) => {
+                ("ILIKE", pattern.to_owned())
+            }
         };
         let bound = self.bind(Value::Text(pattern));
         // A backslash escapes in Postgres without being asked to.

@@ -7,7 +7,7 @@ use domain::plan::{DatePart, DateUnit};
 /// The start of the unit that a date lies in: a date, or for hours a timestamp.
 pub fn trunc(dialect: Dialect, unit: DateUnit, of: &str) -> String {
     match dialect {
-        Dialect::DuckDb | Dialect::Spark => {
+        Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion => {
             let cut = format!("date_trunc('{}', {of})", unit_word(unit));
             if unit == DateUnit::Hour { cut } else { format!("CAST({cut} AS DATE)") }
         }
@@ -36,8 +36,12 @@ pub fn instant(of: &str) -> String {
 pub fn extract(dialect: Dialect, part: DatePart, of: &str) -> String {
     let number = |format: &str| format!("CAST(strftime('{format}', {of}) AS INTEGER)");
     match (dialect, part) {
-        (Dialect::DuckDb | Dialect::Spark, DatePart::Weekday) => format!("EXTRACT(isodow FROM {of})"),
-        (Dialect::DuckDb | Dialect::Spark, _) => format!("EXTRACT({} FROM {of})", part_word(part)),
+        (Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion, DatePart::Weekday) => {
+            format!("EXTRACT(isodow FROM {of})")
+        }
+        (Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion, _) => {
+            format!("EXTRACT({} FROM {of})", part_word(part))
+        }
         (Dialect::BigQuery, _) => bigquery::extract(part, of),
         (Dialect::Postgres, DatePart::Weekday) => postgres::extract("isodow", of),
         (Dialect::Postgres, _) => postgres::extract(part_word(part), of),

@@ -97,7 +97,9 @@ impl Compiler<'_> {
                     Dialect::BigQuery => bigquery::average(*function, &sql),
                     // Of decimals, DuckDB rounds the mean of the middle two to their scale.
                     Dialect::DuckDb if *function == AggregateFn::Median => format!("median(CAST({sql} AS DOUBLE))"),
-                    Dialect::DuckDb | Dialect::Spark | Dialect::Sqlite => format!("{word}({sql})"),
+                    Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion | Dialect::Sqlite => {
+                        format!("{word}({sql})")
+                    }
                 };
                 typed(sql, FieldType::Number)
             }
@@ -129,7 +131,7 @@ impl Compiler<'_> {
             ArithmeticOp::Multiply => format!("({} * {})", left.sql, right.sql),
             ArithmeticOp::Divide => {
                 let real = match self.dialect() {
-                    Dialect::DuckDb | Dialect::Spark => "DOUBLE",
+                    Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion => "DOUBLE",
                     Dialect::Sqlite => "REAL",
                     Dialect::Postgres => postgres::DOUBLE,
                     Dialect::BigQuery => bigquery::FLOAT,
@@ -149,7 +151,7 @@ impl Compiler<'_> {
             return Err(invalid("plan.number", message, "only text and numbers are read as numbers"));
         }
         let sql = match self.dialect() {
-            Dialect::DuckDb | Dialect::Spark => format!("TRY_CAST({sql} AS DOUBLE)"),
+            Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion => format!("TRY_CAST({sql} AS DOUBLE)"),
             Dialect::Sqlite => format!("CAST({sql} AS NUMERIC)"),
             Dialect::Postgres => postgres::number(&sql, kind),
             Dialect::BigQuery => format!("SAFE_CAST({sql} AS {})", bigquery::FLOAT),
@@ -165,7 +167,7 @@ impl Compiler<'_> {
             return Err(invalid("plan.moment", message, "only text and dates are read as moments"));
         }
         let sql = match self.dialect() {
-            Dialect::DuckDb | Dialect::Spark => format!("TRY_CAST({sql} AS TIMESTAMP)"),
+            Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion => format!("TRY_CAST({sql} AS TIMESTAMP)"),
             Dialect::Sqlite => dates::instant(&sql),
             Dialect::Postgres => postgres::moment(&sql, kind),
             Dialect::BigQuery => format!("SAFE_CAST({sql} AS DATETIME)"),

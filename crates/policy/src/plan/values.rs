@@ -45,7 +45,9 @@ impl Compiler<'_> {
         let Some((text, native)) = typed else { return Err(mismatch(expected(kind))) };
         let bound = self.bind(Value::Text(text));
         Ok(match self.dialect() {
-            Dialect::DuckDb | Dialect::Spark | Dialect::Postgres => format!("CAST({bound} AS {native})"),
+            Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion | Dialect::Postgres => {
+                format!("CAST({bound} AS {native})")
+            }
             Dialect::BigQuery => format!("CAST({bound} AS {})", bigquery::native(kind, beside.zoned)),
             Dialect::Sqlite => bound,
         })
@@ -61,7 +63,7 @@ impl Compiler<'_> {
         }
         let bound = self.bind(Value::Text(text.to_owned()));
         Some(match self.dialect() {
-            Dialect::DuckDb | Dialect::Spark | Dialect::Postgres => {
+            Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion | Dialect::Postgres => {
                 format!("CAST({bound} AS DECIMAL(38,{}))", fraction.len())
             }
             Dialect::Sqlite => format!("CAST({bound} AS NUMERIC)"),

@@ -74,7 +74,7 @@ fn fence(dialect: Dialect) -> Option<LimitClause> {
     let (limit, offset) = match dialect {
         Dialect::DuckDb => return None,
         // More rows than there can be; none of these engines takes a condition through a LIMIT.
-        Dialect::Spark | Dialect::BigQuery => (Some(number(i64::MAX.unsigned_abs())), None),
+        Dialect::Spark | Dialect::DataFusion | Dialect::BigQuery => (Some(number(i64::MAX.unsigned_abs())), None),
         Dialect::Sqlite => (Some(Expr::UnaryOp { op: UnaryOperator::Minus, expr: Box::new(number(1)) }), None),
         Dialect::Postgres => (None, Some(Offset { value: number(0), rows: OffsetRows::None })),
     };
@@ -83,7 +83,7 @@ fn fence(dialect: Dialect) -> Option<LimitClause> {
 
 fn physical(dialect: Dialect, table: &str) -> TableFactor {
     let (schema, table) = match dialect {
-        Dialect::DuckDb | Dialect::Spark | Dialect::Sqlite => (SCHEMA, table),
+        Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion | Dialect::Sqlite => (SCHEMA, table),
         Dialect::Postgres => postgres::place(table),
         // `table`, in the dataset that its job names, or `dataset.table`. No CTE goes by such a name.
         Dialect::BigQuery => {

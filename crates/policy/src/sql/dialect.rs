@@ -8,7 +8,7 @@ use std::any::TypeId;
 /// The parser's dialect for ours.
 pub fn of(dialect: domain::Dialect) -> &'static dyn Dialect {
     match dialect {
-        domain::Dialect::DuckDb | domain::Dialect::Spark => &DuckDb,
+        domain::Dialect::DuckDb | domain::Dialect::Spark | domain::Dialect::DataFusion => &DuckDb,
         domain::Dialect::Sqlite => &Sqlite,
         domain::Dialect::Postgres => &PostgreSqlDialect {},
         domain::Dialect::BigQuery => &BigQuery { compiled: false },

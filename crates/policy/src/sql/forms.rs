@@ -124,7 +124,7 @@ impl Walker<'_> {
             Dialect::BigQuery => false,
             Dialect::Sqlite => matches!(text.as_str(), "nocase" | "binary" | "rtrim"),
             Dialect::Postgres => matches!(text.trim_matches('"'), "c" | "posix" | "default"),
-            Dialect::DuckDb | Dialect::Spark => text.split('.').all(|part| {
+            Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion => text.split('.').all(|part| {
                 matches!(part, "nocase" | "noaccent" | "nfc" | "binary" | "c" | "posix")
                     || (2..=5).contains(&part.len()) && part.chars().all(|c| c.is_ascii_lowercase() || c == '_')
             }),

@@ -34,7 +34,9 @@ fn allowed(dialect: Dialect) -> &'static Allowed {
     static POSTGRES: OnceLock<Allowed> = OnceLock::new();
     static BIGQUERY: OnceLock<Allowed> = OnceLock::new();
     match dialect {
-        Dialect::DuckDb | Dialect::Spark => DUCKDB.get_or_init(|| read(include_str!("functions/duckdb.txt"))),
+        Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion => {
+            DUCKDB.get_or_init(|| read(include_str!("functions/duckdb.txt")))
+        }
         Dialect::Sqlite => SQLITE.get_or_init(|| read(include_str!("functions/sqlite.txt"))),
         Dialect::Postgres => POSTGRES.get_or_init(|| read(include_str!("functions/postgres.txt"))),
         Dialect::BigQuery => BIGQUERY.get_or_init(|| read(include_str!("functions/bigquery.txt"))),
@@ -86,7 +88,9 @@ impl TableFunction {
             | (Dialect::DuckDb | Dialect::Sqlite, "json_each" | "json_tree") => Ok(Self::JsonRows),
             (_, other) => {
                 let allowed = match dialect {
-                    Dialect::DuckDb | Dialect::Spark => "generate_series, range, unnest, json_each and json_tree",
+                    Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion => {
+                        "generate_series, range, unnest, json_each and json_tree"
+                    }
                     Dialect::Sqlite => "json_each and json_tree",
                     Dialect::Postgres => "generate_series, unnest, jsonb_array_elements and jsonb_each",
                     Dialect::BigQuery => "UNNEST",

@@ -11,10 +11,12 @@ const FAR: u64 = 1_000_000;
 /// Sets the outer LIMIT to what was asked for, or to one more than the cap, whichever is less: the
 /// row beyond the cap tells the engine that there were more.
 ///
-/// Every engine stops at the cap by itself; a LIMIT only saves it work. DuckDB it costs work where the cap is far: it gathers
-/// the rows of its threads for it, which takes a fifth of the time of a small scan.
+/// Every engine stops at the cap by itself; a LIMIT only saves it work. Where the cap is far it costs some of them work:
+/// DuckDB gathers the rows of its threads for it, which takes a fifth of the time of a small scan, and Sail those of all
+/// its workers. Ballista works a statement out before it gives a row: it needs to be told.
 pub fn cap(query: &mut Query, rows: u64, engine: Dialect) -> Walk {
-    if engine == Dialect::DuckDb && rows >= FAR && query.limit_clause.is_none() && query.order_by.is_none() {
+    let streams = matches!(engine, Dialect::DuckDb | Dialect::Spark);
+    if streams && rows >= FAR && query.limit_clause.is_none() && query.order_by.is_none() {
         return Ok(());
     }
     unwrap_parentheses(query);

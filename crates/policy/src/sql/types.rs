@@ -72,7 +72,9 @@ fn is_custom(dialect: Dialect, name: &str) -> bool {
         "logical",
     ];
     match dialect {
-        Dialect::DuckDb | Dialect::Spark => duckdb.iter().any(|known| known.eq_ignore_ascii_case(name)),
+        Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion => {
+            duckdb.iter().any(|known| known.eq_ignore_ascii_case(name))
+        }
         Dialect::Sqlite | Dialect::BigQuery => false,
         Dialect::Postgres => name.eq_ignore_ascii_case("timestamptz"),
     }

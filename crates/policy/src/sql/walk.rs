@@ -130,7 +130,7 @@ impl<'a> Walker<'a> {
 /// How the dialect writes its n-th parameter, from 1.
 pub fn placeholder(dialect: Dialect, number: usize) -> String {
     match dialect {
-        Dialect::DuckDb | Dialect::Spark | Dialect::Postgres => format!("${number}"),
+        Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion | Dialect::Postgres => format!("${number}"),
         Dialect::Sqlite => format!("?{number}"),
         Dialect::BigQuery => format!("@p{number}"),
     }

@@ -1,7 +1,6 @@
 //! The functions that an engine knows under a name of its own, or under the same.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
 
 /// How a function is called there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,32 +11,34 @@ pub enum Called {
     Template(&'static str),
 }
 
-type Functions = HashMap<(&'static str, Option<usize>), Called>;
+/// What an engine knows. Names with a space in them are none of functions: `operator //`, `extract year`,
+/// `difference day`, which DuckDB writes in a form of its own.
+pub struct Functions(HashMap<(&'static str, Option<usize>), Called>);
 
-/// How Spark says a function of DuckDB's with that many arguments.
-pub fn spark(name: &str, arguments: usize) -> Option<Called> {
-    static SPARK: OnceLock<Functions> = OnceLock::new();
-    let known = SPARK.get_or_init(|| read(include_str!("functions/spark.txt")));
-    known.get(&(name, Some(arguments))).or_else(|| known.get(&(name, None))).copied()
-}
+impl Functions {
+    /// How a function of DuckDB's with that many arguments is said.
+    pub fn get(&self, name: &str, arguments: usize) -> Option<Called> {
+        self.0.get(&(name, Some(arguments))).or_else(|| self.0.get(&(name, None))).copied()
+    }
 
-/// Lines are words (`abs`), renames (`arg_max = max_by`) or translations of a call with so many arguments
-/// (`trim/2 = trim(BOTH {2} FROM {1})`).
-fn read(list: &'static str) -> Functions {
-    let mut functions = Functions::new();
-    for line in list.lines().filter(|line| !line.starts_with('#')) {
-        match line.split_once(" = ") {
-            None => functions.extend(line.split_whitespace().map(|word| ((word, None), Called::Named(word)))),
-            Some((from, to)) => {
-                let (name, count) = match from.split_once('/') {
-                    Some((name, count)) => (name, count.parse().ok()),
-                    None => (from, None),
-                };
-                let called =
-                    if to.contains('{') || to.contains('(') { Called::Template(to) } else { Called::Named(to) };
-                functions.insert((name, count), called);
+    /// Lines are words (`abs`), renames (`arg_max = max_by`) or translations of a call with so many arguments
+    /// (`trim/2 = trim(BOTH {2} FROM {1})`).
+    pub fn read(list: &'static str) -> Self {
+        let mut functions = HashMap::new();
+        for line in list.lines().filter(|line| !line.starts_with('#')) {
+            match line.split_once(" = ") {
+                None => functions.extend(line.split_whitespace().map(|word| ((word, None), Called::Named(word)))),
+                Some((from, to)) => {
+                    let (name, count) = match from.rsplit_once('/') {
+                        Some((name, count)) => (name, count.parse().ok()),
+                        None => (from, None),
+                    };
+                    let called =
+                        if to.contains('{') || to.contains('(') { Called::Template(to) } else { Called::Named(to) };
+                    functions.insert((name, count), called);
+                }
             }
         }
+        Self(functions)
     }
-    functions
 }

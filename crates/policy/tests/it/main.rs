@@ -27,5 +27,5 @@ mod redact;
 mod scan;
 mod script;
 mod sealed;
-mod spark;
 mod sql;
+mod translated;

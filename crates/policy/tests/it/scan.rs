@@ -333,19 +333,22 @@ fn limits_are_checked() {
     assert_eq!((fault.kind, fault.code.as_str()), (Kind::Invalid, "scan.limit_too_large"));
 }
 
-/// DuckDB's workers hold a far cap by themselves; everybody else is told of it, and so are they where rows are in an order.
+/// What gives rows as they come holds a far cap by itself; everybody else is told of it, and so are they where rows are in
+/// an order.
 #[test]
-fn a_far_cap_costs_duckdb_no_limit() {
+fn a_far_cap_costs_no_limit_where_rows_come_as_they_are() {
     let written = |dialect, order: &[&str]| {
         let scan = Box::new(selecting(Flavour::DuckDb, &["id"], order));
         let limits = domain::Limits { rows: 1_000_000, ..domain::Limits::default() };
         let proposal = domain::Proposal::Scan { source: "web".to_owned(), scan };
         POLICY.check(&analyst(), &events::source(dialect), &proposal, &limits).unwrap().sql().to_owned()
     };
-    assert!(!written(Dialect::DuckDb, &[]).contains("LIMIT"));
-    assert!(written(Dialect::DuckDb, &["id"]).ends_with(" LIMIT 1000001"));
+    for streaming in [Dialect::DuckDb, Dialect::Spark] {
+        assert!(!written(streaming, &[]).contains("LIMIT"));
+        assert!(written(streaming, &["id"]).ends_with(" LIMIT 1000001"));
+    }
     assert!(written(Dialect::Sqlite, &[]).ends_with(" LIMIT 1000001"));
-    assert!(written(Dialect::Spark, &[]).ends_with(" LIMIT 1000001"));
+    assert!(written(Dialect::DataFusion, &[]).ends_with(" LIMIT 1000001"));
 }
 
 #[test]

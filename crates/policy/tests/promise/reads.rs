@@ -130,7 +130,9 @@ impl Reads<'_> {
         let places = self.approved.params().iter().enumerate().filter(|(_, value)| **value == own);
         places
             .map(|(place, _)| match self.approved.dialect() {
-                Dialect::DuckDb | Dialect::Spark => format!("{all} WHERE (owner = ${})", place + 1),
+                Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion => {
+                    format!("{all} WHERE (owner = ${})", place + 1)
+                }
                 Dialect::Sqlite => format!("{all} WHERE (owner = ?{}) LIMIT -1", place + 1),
                 Dialect::Postgres => format!("{all} WHERE (owner = ${}) OFFSET 0", place + 1),
                 Dialect::BigQuery => format!("{all} WHERE (owner = @p{}) LIMIT {}", place + 1, i64::MAX),

@@ -41,7 +41,9 @@ impl<'h> Entry<'h> {
     pub fn flavour(&self) -> Flavour {
         match self.schema.dialect {
             Dialect::BigQuery => Flavour::BigQuery,
-            Dialect::DuckDb | Dialect::Sqlite | Dialect::Postgres | Dialect::Spark => Flavour::DuckDb,
+            Dialect::DuckDb | Dialect::Sqlite | Dialect::Postgres | Dialect::Spark | Dialect::DataFusion => {
+                Flavour::DuckDb
+            }
         }
     }
 

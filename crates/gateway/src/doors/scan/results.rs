@@ -73,7 +73,7 @@ impl Key {
         let sql = approved.sql().to_ascii_lowercase();
         let restless = RESTLESS.iter().any(|word| sql.contains(word)) || form == Form::Estimate;
         // Nobody tells us when what is in these changes.
-        let unseen = matches!(approved.dialect(), Dialect::Spark | Dialect::BigQuery);
+        let unseen = matches!(approved.dialect(), Dialect::Spark | Dialect::DataFusion | Dialect::BigQuery);
         let kept = !restless && !approved.dialect().varies_by_caller() && !unseen;
         kept.then(|| Self { statement: approved.fingerprint(), data_version, form, rows, bytes })
     }

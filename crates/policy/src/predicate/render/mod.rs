@@ -25,7 +25,7 @@ pub enum Target {
 impl Target {
     pub fn of(dialect: Dialect) -> Self {
         match dialect {
-            Dialect::DuckDb | Dialect::Spark => Self::DuckDb,
+            Dialect::DuckDb | Dialect::Spark | Dialect::DataFusion => Self::DuckDb,
             Dialect::Sqlite => Self::Sqlite,
             Dialect::Postgres => Self::Postgres,
             Dialect::BigQuery => Self::BigQuery,

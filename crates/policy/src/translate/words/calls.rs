@@ -1,19 +1,14 @@
 //! Calls of functions: only those that the list names.
 
-use super::super::functions::{self, Called};
+use super::super::functions::Called;
 use super::super::no_translation;
-use super::super::notation::escaped;
+use super::super::notation::Notation;
 use super::Words;
-use super::types::cast;
 use crate::sql::refuse::Walk;
 use sqlparser::ast::{
-    DataType, DateTimeField, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
-    ObjectName, ObjectNamePart, Value, ValueWithSpan,
+    CastKind, DataType, DateTimeField, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArguments, Ident, ObjectName, ObjectNamePart, Value, ValueWithSpan,
 };
-
-/// How many beginnings of an hour lie between two moments.
-const HOURS: &str = "CAST((unix_timestamp(CAST(date_trunc('HOUR', {2}) AS TIMESTAMP)) \
-    - unix_timestamp(CAST(date_trunc('HOUR', {1}) AS TIMESTAMP))) / 3600 AS BIGINT)";
 
 impl Words<'_> {
     pub(super) fn function(&mut self, function: &mut Function) -> Walk<Option<String>> {
@@ -29,17 +24,17 @@ impl Words<'_> {
         if let (Some(text), true) = (self.with_unit(&name, &args)?, plain) {
             return Ok(Some(text));
         }
-        match functions::spark(&name, args.len()).ok_or_else(|| no_translation(&name))? {
+        match self.speech.functions().get(&name, args.len()).ok_or_else(|| no_translation(&name))? {
             Called::Named(theirs) => {
                 function.name = ObjectName(vec![ObjectNamePart::Identifier(Ident::new(theirs))]);
                 // Of decimals it would give decimals, cut off; elsewhere it gives floating point.
                 if matches!(theirs, "avg" | "median") {
                     reckoned_in_floats(&mut function.args);
                 }
-                self.in_spark(&function.to_string()).map(Some)
+                self.in_notation(&function.to_string()).map(Some)
             }
             Called::Template(template) if plain && !distinct => {
-                let written = args.iter().map(|arg| self.in_spark(&arg.to_string())).collect::<Walk<Vec<_>>>()?;
+                let written = args.iter().map(|arg| self.in_notation(&arg.to_string())).collect::<Walk<Vec<_>>>()?;
                 Ok(Some(fill(template, &written)))
             }
             Called::Template(_) => Err(no_translation(&function.to_string())),
@@ -49,8 +44,9 @@ impl Words<'_> {
     /// `strftime` with a constant format.
     fn formatted(&self, name: &str, args: &[&Expr]) -> Walk<Option<String>> {
         let ("strftime", [of, format]) = (name, args) else { return Ok(None) };
-        let format = text_of(format).and_then(pattern_of).ok_or_else(|| no_translation(&format.to_string()))?;
-        Ok(Some(format!("date_format({}, {})", self.written(of)?, escaped(&format))))
+        let known = text_of(format).and_then(|format| self.speech.format(format));
+        let (function, format) = known.ok_or_else(|| no_translation(&format.to_string()))?;
+        Ok(Some(format!("{function}({}, {})", self.written(of)?, self.text(&format)?)))
     }
 
     /// Functions whose first argument is a word for a unit of time.
@@ -60,26 +56,30 @@ impl Words<'_> {
         };
         let unit = unit.to_ascii_lowercase();
         let rest = rest.iter().map(|arg| self.written(arg)).collect::<Walk<Vec<_>>>()?;
-        let template = match (name, unit.as_str(), rest.len()) {
+        match (name, unit.as_str(), rest.len()) {
             ("date_trunc" | "datetrunc", "year" | "quarter" | "month" | "week" | "day" | "hour" | "minute", 1) => {
-                return Ok(Some(format!("date_trunc('{}', {})", unit.to_ascii_uppercase(), rest.concat())));
+                Ok(Some(format!("date_trunc('{}', {})", unit.to_ascii_uppercase(), rest.concat())))
             }
-            ("date_diff" | "datediff", "day", 2) => "datediff({2}, {1})",
-            ("date_diff" | "datediff", "month", 2) => "(year({2}) * 12 + month({2}) - year({1}) * 12 - month({1}))",
-            ("date_diff" | "datediff", "year", 2) => "(year({2}) - year({1}))",
-            ("date_diff" | "datediff", "quarter", 2) => "(year({2}) * 4 + quarter({2}) - year({1}) * 4 - quarter({1}))",
-            ("date_diff" | "datediff", "hour", 2) => HOURS,
+            ("date_diff" | "datediff", unit, 2) => self.said(&format!("difference {unit}"), &rest).map(Some),
             ("date_part" | "datepart", part, 1) => {
                 let field = DateTimeField::Custom(Ident::new(part));
                 let of = args.get(1).ok_or_else(|| no_translation(name))?;
-                return self.extract(&field, of).map(Some);
+                self.extract(&field, of).map(Some)
             }
             ("date_trunc" | "datetrunc" | "date_diff" | "datediff" | "date_part" | "datepart", other, _) => {
-                return Err(no_translation(other));
+                Err(no_translation(other))
             }
-            _ => return Ok(None),
-        };
-        Ok(Some(fill(template, &rest)))
+            _ => Ok(None),
+        }
+    }
+
+    /// What the list says for this, with these arguments.
+    pub(super) fn said(&self, name: &str, args: &[String]) -> Walk<String> {
+        match self.speech.functions().get(name, args.len()) {
+            Some(Called::Named(theirs)) => Ok(format!("{theirs}({})", args.join(", "))),
+            Some(Called::Template(template)) => Ok(fill(template, args)),
+            None => Err(no_translation(name.split_once(' ').map_or(name, |(_, what)| what))),
+        }
     }
 }
 
@@ -121,7 +121,7 @@ fn text_of(expr: &Expr) -> Option<&str> {
 }
 
 /// A template with its arguments. What is filled in is not looked at again.
-pub fn fill(template: &str, args: &[String]) -> String {
+fn fill(template: &str, args: &[String]) -> String {
     let mut out = String::new();
     let mut rest = template;
     while let Some((before, (inside, after))) = rest.split_once('{').and_then(|(b, a)| Some((b, a.split_once('}')?))) {
@@ -136,31 +136,6 @@ pub fn fill(template: &str, args: &[String]) -> String {
     out + rest
 }
 
-/// A format of strftime in the letters of Spark's patterns; none where it holds what they cannot say.
-fn pattern_of(format: &str) -> Option<String> {
-    let mut pattern = String::new();
-    let mut characters = format.chars();
-    while let Some(c) = characters.next() {
-        match c {
-            '%' => pattern.push_str(match characters.next()? {
-                'Y' => "yyyy",
-                'y' => "yy",
-                'm' => "MM",
-                'B' => "MMMM",
-                'b' => "MMM",
-                'd' => "dd",
-                'j' => "DDD",
-                'A' => "EEEE",
-                'a' => "EEE",
-                'H' => "HH",
-                'M' => "mm",
-                'S' => "ss",
-                _ => return None,
-            }),
-            // Letters mean something there, and so do these.
-            c if c.is_ascii_alphabetic() || matches!(c, '\'' | '[' | ']' | '{' | '}' | '#') => return None,
-            c => pattern.push(c),
-        }
-    }
-    Some(pattern)
+pub fn cast(expr: Expr, data_type: DataType) -> Expr {
+    Expr::Cast { kind: CastKind::Cast, expr: Box::new(expr), data_type, format: None }
 }

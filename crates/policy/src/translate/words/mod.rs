@@ -1,19 +1,21 @@
-//! DuckDB's SQL in Spark's words.
+//! DuckDB's SQL in an engine's own words.
 
 mod calls;
 mod forms;
 mod numbers;
 mod order;
+mod spelling;
 mod times;
-mod types;
 
 use super::no_translation;
-use super::notation::{Notation, escaped, literal, written};
+use super::notation::{Notation, literal, written};
+use super::speech::Speech;
 use crate::sql::guard::MAX_BYTES;
 use crate::sql::refuse::Walk;
 use crate::sql::walk::Used;
 use domain::{Fault, SourceSchema, Value as Bound};
 use numbers::Names;
+use spelling::Spelling;
 use sqlparser::ast::{
     Distinct, Expr, GroupByExpr, Ident, ObjectName, ObjectNamePart, OrderBy, OrderByExpr, OrderByKind, Query, Select,
     SelectFlavor, SelectItem, SetExpr, SetQuantifier, TableFactor, Value, VisitMut, VisitorMut,
@@ -21,34 +23,35 @@ use sqlparser::ast::{
 };
 use std::ops::ControlFlow;
 
-/// The database of tables whose names say none.
-const USUAL: &str = "default";
-
 /// The whole statement, its values written into it.
-pub fn statement(mut query: Query, source: &SourceSchema, used: &Used) -> Walk<String> {
+pub fn statement(speech: &dyn Speech, mut query: Query, source: &SourceSchema, used: &Used) -> Walk<String> {
     let names = Names::of(&query, source, &used.tables);
-    let mut words = Words { params: &used.params, names, pieces: Vec::new() };
+    let spelling = if speech.folds_case() { None } else { Some(Spelling::of(&query, source, &used.tables)?) };
+    let mut words = Words { speech, params: &used.params, names, spelling, pieces: Vec::new() };
     match query.visit(&mut words) {
         ControlFlow::Break(fault) => Err(*fault),
-        ControlFlow::Continue(()) => words.in_spark(&query.to_string()),
+        ControlFlow::Continue(()) => words.in_notation(&query.to_string()),
     }
 }
 
-/// Puts a tree into Spark's words, from its leaves up.
+/// Puts a tree into an engine's words, from its leaves up.
 struct Words<'a> {
+    speech: &'a dyn Speech,
     params: &'a [Bound],
     names: Names,
-    /// Text in Spark's notation already. In the tree stands a placeholder, counted on from the values.
+    /// Needed where names that differ only by case are not one.
+    spelling: Option<Spelling>,
+    /// Text in the engine's notation already. In the tree stands a placeholder, counted on from the values.
     pieces: Vec<String>,
 }
 
 impl Notation for Words<'_> {
     fn name(&self, name: &str) -> Walk<String> {
-        Ok(format!("`{}`", name.replace('`', "``")))
+        Ok(self.speech.name(name))
     }
 
     fn text(&self, text: &str) -> Walk<String> {
-        if text.contains('\0') { Err(no_translation("a NUL character")) } else { Ok(escaped(text)) }
+        if text.contains('\0') { Err(no_translation("a NUL character")) } else { Ok(self.speech.text(text)) }
     }
 
     fn value(&self, number: usize) -> Walk<String> {
@@ -65,8 +68,8 @@ fn unknown_piece() -> Fault {
 }
 
 impl Words<'_> {
-    /// What was rendered from a tree, in Spark's notation.
-    fn in_spark(&self, rendered: &str) -> Walk<String> {
+    /// What was rendered from a tree, in the engine's notation.
+    fn in_notation(&self, rendered: &str) -> Walk<String> {
         written(rendered, self)
     }
 
@@ -78,7 +81,7 @@ impl Words<'_> {
     }
 
     fn written(&self, expr: &Expr) -> Walk<String> {
-        self.in_spark(&expr.to_string())
+        self.in_notation(&expr.to_string())
     }
 
     fn expr(&mut self, expr: &mut Expr) -> Walk {
@@ -98,12 +101,15 @@ impl VisitorMut for Words<'_> {
     /// Every name in quotes, so that none is taken for a word of the language.
     fn post_visit_ident(&mut self, ident: &mut Ident) -> ControlFlow<Self::Break> {
         ident.quote_style = Some('"');
+        if let Some(spelling) = &self.spelling {
+            spelling.put_right(ident);
+        }
         ControlFlow::Continue(())
     }
 
-    /// Before what is inside is in Spark's words, and nothing can be told of it any more.
+    /// Before what is inside is in the engine's words, and nothing can be told of it any more.
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Self::Break> {
-        flow(self.rounded(expr).map(|()| times::with_hours(expr)))
+        flow(self.rounded(expr).and_then(|()| self.divided(expr)).map(|()| times::with_hours(expr)))
     }
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Self::Break> {
@@ -113,7 +119,7 @@ impl VisitorMut for Words<'_> {
     /// A table of the source, by its database.
     fn post_visit_relation(&mut self, relation: &mut ObjectName) -> ControlFlow<Self::Break> {
         if let [ObjectNamePart::Identifier(schema), ObjectNamePart::Identifier(table)] = relation.0.as_mut_slice() {
-            let (place, name) = table.value.split_once('.').unwrap_or((USUAL, &table.value));
+            let (place, name) = table.value.split_once('.').unwrap_or((self.speech.usual(), &table.value));
             (schema.value, table.value) = (place.to_owned(), name.to_owned());
         }
         ControlFlow::Continue(())
@@ -144,7 +150,9 @@ impl VisitorMut for Words<'_> {
     }
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Self::Break> {
-        order::within(query);
+        if !self.speech.orders_by_aggregates() {
+            order::within(query);
+        }
         ControlFlow::Continue(())
     }
 

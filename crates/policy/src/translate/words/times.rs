@@ -1,13 +1,13 @@
 //! Spans of time.
 
 use super::super::no_translation;
-use super::types::{cast, unit_of};
+use super::calls::cast;
 use crate::sql::refuse::Walk;
 use sqlparser::ast::{
     BinaryOperator, DataType, DateTimeField, Expr, Interval, TimezoneInfo, UnaryOperator, Value, ValueWithSpan,
 };
 
-/// A constant one: Sail does not know intervals of anything else.
+/// A constant one: engines do not agree on intervals of anything else.
 pub fn interval(interval: &Interval) -> Walk<String> {
     match (&interval.leading_field, count(&interval.value), &interval.last_field) {
         (Some(DateTimeField::Quarter), Some(count), None) => Ok(format!("INTERVAL '{}' MONTH", count * 3)),
@@ -16,7 +16,7 @@ pub fn interval(interval: &Interval) -> Walk<String> {
     }
 }
 
-/// A date and some hours are a moment; Sail would leave it at the date.
+/// A date and some hours are a moment; Sail and DataFusion would leave it at the date.
 pub fn with_hours(expr: &mut Expr) {
     let Expr::BinaryOp { left, op: BinaryOperator::Plus | BinaryOperator::Minus, right } = expr else { return };
     let moment = match (is_short(left), is_short(right)) {
@@ -49,4 +49,17 @@ fn count(expr: &Expr) -> Option<i64> {
         Expr::Nested(inner) => count(inner),
         _ => None,
     }
+}
+
+fn unit_of(unit: &DateTimeField) -> Walk<&'static str> {
+    Ok(match unit.to_string().trim_matches(['\'', '"']).to_ascii_lowercase().trim_end_matches('s') {
+        "year" => "YEAR",
+        "month" => "MONTH",
+        "week" => "WEEK",
+        "day" => "DAY",
+        "hour" => "HOUR",
+        "minute" => "MINUTE",
+        "second" => "SECOND",
+        other => return Err(no_translation(other)),
+    })
 }

@@ -1,6 +1,6 @@
 //! What kind of number an expression is, as far as that can be told.
 //!
-//! A cast to a whole number rounds in DuckDB and cuts off in Spark: the translation has to round first, floating point to
+//! A cast to a whole number rounds in DuckDB and cuts off in the others: the translation has to round first, floating point to
 //! the even neighbour, decimals away from zero. It does so where it knows which of them it has, and refuses where not.
 
 use domain::{FieldType, SourceSchema, Value as Bound};
