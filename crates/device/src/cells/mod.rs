@@ -9,12 +9,11 @@ mod podman;
 mod systemd;
 
 use client::Client;
-use domain::{Fault, Interpreter, Kind, Manifest, Network, Risk};
+use domain::{Fault, Interpreter, Kind, Network, Risk};
 use policy::script::ApprovedScript;
 use sandbox::{Death, Host, Jail, JailLimits, Jailed, Profile, Program, Sandbox, ScriptProfile};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
-use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -144,9 +143,8 @@ impl Cells {
     }
 
     pub fn start(&self, cell: Cell, approved: &ApprovedScript, text: &str) -> Result<Held, Fault> {
-        check_links(approved.manifest())?;
-        self.try_out(cell)?;
         granted::check(&approved.manifest().writable_paths)?;
+        self.try_out(cell)?;
         let task = Task { approved, text, hidden: &self.hidden };
         match cell {
             Cell::Bubblewrap => in_jail(self.sandbox()?, &task),
@@ -189,14 +187,6 @@ fn probe(user: Option<&str>) -> Result<Sandbox, Fault> {
     let path = std::env::current_exe().map_err(|e| failed(&e))?;
     let program = Program { path, args: vec![RUNNER.into()], libraries: Vec::new() };
     Ok(Sandbox::probe(Host::detect(user)?, program)?)
-}
-
-/// A link in what it may write would lead to what the owner of the device has not granted.
-fn check_links(manifest: &Manifest) -> Result<(), Fault> {
-    let is_link = |path: &&String| fs::canonicalize(path).is_ok_and(|real| real != Path::new(path));
-    let Some(path) = manifest.writable_paths.iter().find(is_link) else { return Ok(()) };
-    let message = format!("`{path}`, which it may write, leads through a link");
-    Err(Fault::new(Kind::Forbidden, "device.path", message).hint("name the path that it leads to"))
 }
 
 fn in_jail(sandbox: &Sandbox, task: &Task<'_>) -> Result<Held, Fault> {

@@ -229,7 +229,7 @@ fn a_path_that_leads_through_a_link_is_not_made_writable() {
         let manifest = Manifest { writable_paths: vec![path], ..Manifest::default() };
         house.queue(house.package(&format!("p-{number}"), &script, Some("true"), manifest, 600));
         device.once();
-        assert_eq!(house.results().last().unwrap()["code"], "device.path", "{:?}", house.results());
+        assert_eq!(house.results().last().unwrap()["code"], "device.path_is_link", "{:?}", house.results());
     }
     assert!(!outside.path().join("owned").exists() && !outside.path().join("deeper/owned").exists());
 }
