@@ -35,17 +35,19 @@ pub(crate) fn usable_places() -> Vec<Place> {
     let places: Vec<Place> = locate::places().into_iter().filter(|place| try_out(place).is_ok()).collect();
     let patience = Instant::now() + LEAVE;
     for place in &places {
-        owned_name::orphans(&place.parent, KIND, |dir| remove_by(dir, patience));
+        owned_name::orphans(&place.parent, KIND, |dir| end_orphan(dir, patience));
     }
     places
 }
 
-/// A group is in use until its processes have ended, which those of a killed server do by themselves.
-fn remove_by(dir: &Path, patience: Instant) -> io::Result<()> {
+/// Workers end with their server. What was only being made when it died may wait for it for ever: bubblewrap's child, which
+/// is told of the end of its parent only later.
+fn end_orphan(dir: &Path, patience: Instant) -> io::Result<()> {
     loop {
         match fs::remove_dir(dir) {
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy && Instant::now() < patience => {
-                thread::sleep(Duration::from_millis(5));
+                kill_members(dir);
+                thread::sleep(Duration::from_millis(1));
             }
             other => return other,
         }
@@ -126,17 +128,15 @@ impl Group {
         let kills = events.lines().find_map(|line| line.strip_prefix("oom_kill "));
         kills.is_some_and(|count| count.trim() != "0")
     }
+}
 
-    fn kill_members(&self) {
-        for dir in &self.dirs {
-            if fs::write(dir.join("cgroup.kill"), "1").is_ok() {
-                continue;
-            }
-            for pid in fs::read_to_string(dir.join("cgroup.procs")).unwrap_or_default().lines() {
-                if let Some(pid) = pid.parse().ok().and_then(Pid::from_raw) {
-                    let _ = kill_process(pid, Signal::KILL);
-                }
-            }
+fn kill_members(dir: &Path) {
+    if fs::write(dir.join("cgroup.kill"), "1").is_ok() {
+        return;
+    }
+    for pid in fs::read_to_string(dir.join("cgroup.procs")).unwrap_or_default().lines() {
+        if let Some(pid) = pid.parse().ok().and_then(Pid::from_raw) {
+            let _ = kill_process(pid, Signal::KILL);
         }
     }
 }
@@ -149,7 +149,7 @@ impl Drop for Group {
             if self.dirs.is_empty() || Instant::now() > deadline {
                 return;
             }
-            self.kill_members();
+            self.dirs.iter().for_each(|dir| kill_members(dir));
             thread::sleep(Duration::from_millis(1));
         }
     }

@@ -82,13 +82,19 @@ fn kill_server(callers: &Callers, mut server: Server, moment: usize, seed: u64) 
         server.kill();
     });
     let until = Instant::now() + Duration::from_secs(60);
-    while !workers_of(pid).is_empty() {
+    while workers_of(pid).into_iter().any(is_at_work) {
         assert!(Instant::now() < until, "workers outlive their server: {:?}", workers_of(pid));
         std::thread::yield_now();
     }
     let next = yard().data(server.data()).start();
-    assert_eq!(directories_of(pid), Vec::<PathBuf>::new(), "left behind");
+    assert_eq!((workers_of(pid), directories_of(pid)), (Vec::new(), Vec::<PathBuf>::new()), "left behind");
     next
+}
+
+/// Whether there may be more in it than bubblewrap, which was still making the jail.
+fn is_at_work(worker: u32) -> bool {
+    let line = std::fs::read(format!("/proc/{worker}/cmdline")).unwrap_or_default();
+    !line.split(|byte| *byte == 0).next().is_some_and(|program| program.ends_with(b"/bwrap"))
 }
 
 pub fn assert_whole(server: &Server) {

@@ -105,18 +105,18 @@ fn scans_at_the_same_time_have_a_quota() {
 #[test]
 fn bytes_of_a_day_are_counted_over_restarts() {
     let dir = data(50_000);
-    let builder = || over(&dir).env("GATEHOUSE_API_SCAN_MAX_DAILY_BYTES_PER_USER", "1000000");
+    let builder = || over(&dir).env("GATEHOUSE_API_SCAN_MAX_DAILY_BYTES_PER_USER", "400000");
     let mut server = builder().start();
     let client = server.client("ann", "analyst");
     let first = scan(&client, &all("numbers"));
     assert_eq!(first.header("x-agnes-truncated"), "true", "no scan gets more than the day has left");
-    assert!(first.body.len() < 1_100_000, "{}", first.body.len());
+    assert!(first.body.len() < 440_000, "{}", first.body.len());
     until("the day to be used up", || (scan(&client, &all("numbers")).status == 429).then_some(()));
     server.terminate();
     let server = builder().start();
     let refused = scan(&server.client("ann", "analyst"), &all("numbers"));
     let told = refused.json();
-    assert_eq!((refused.status, &told["kind"], &told["limit"]), (429, &json!("daily_bytes"), &json!(1_000_000)));
+    assert_eq!((refused.status, &told["kind"], &told["limit"]), (429, &json!("daily_bytes"), &json!(400_000)));
     let wait = told["retry_after_seconds"].as_u64().unwrap();
     assert!((1..=86_400).contains(&wait), "until midnight: {wait}");
 }
