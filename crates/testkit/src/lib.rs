@@ -2,9 +2,11 @@
 //!
 //! Everything here panics with a message when it fails: that is what a test wants.
 
+mod ballista;
 mod bigquery;
 mod client;
 mod disk;
+mod flight;
 mod leftovers;
 mod messages;
 mod postgres;
@@ -14,6 +16,7 @@ mod server;
 mod service;
 mod tally;
 
+pub use ballista::Ballista;
 pub use bigquery::{BigQuery, Gate};
 pub use client::{Client, Cut, Event, Reply};
 pub use disk::Disk;
