@@ -15,6 +15,7 @@ mod sqlite;
 mod suite;
 mod tenants;
 mod tls;
+mod tokens;
 mod troubles;
 mod warehouse;
 
