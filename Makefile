@@ -11,10 +11,10 @@ endif
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 TALLY := $(abspath $(TARGET))/tally
 
-.PHONY: help run build test lint unit page bench fuzz deps python inspector duckdb release clean
+.PHONY: help run build test test-cluster lint unit page bench fuzz deps python inspector duckdb release clean
 
 help: ## what there is
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 run: deps build ## build, then serve the demo on http://127.0.0.1:$(PORT)
 	@echo "starting the demo on port $(PORT) (data in $(DATA); stop with Ctrl-C)"
@@ -27,6 +27,12 @@ build: duckdb
 	@scripts/device-size $(TARGET)/release/gatehouse-device
 
 test: deps python inspector duckdb lint unit page ## everything: formatting, lints, unit, integration and browser tests
+
+test-cluster: duckdb ## Ballista, with two executors of which one is killed; builds it first (once; a quarter of an hour)
+	@scripts/ballista >/dev/null
+	@rm -rf $(TALLY)-cluster
+	@echo "== tests"; GATEHOUSE_TALLY=$(TALLY)-cluster $(CARGO) test --locked --quiet -p gatehouse --test it cluster:: -- --ignored
+	@scripts/tally $(TALLY)-cluster scripts/tally-cluster.rows
 
 lint: duckdb ## formatting and lints
 	@echo "== formatting"; $(CARGO) fmt --all --check

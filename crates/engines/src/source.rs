@@ -1,6 +1,6 @@
 //! Where data is: files that DuckDB reads, a SQLite database, or a database on another machine.
 
-use domain::{Fault, Kind};
+use domain::{Dialect, Fault, Kind};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
@@ -46,7 +46,9 @@ pub struct FlightSource {
     pub token: Option<Dsn>,
     /// PEM file of the authority that its certificate comes from; without it, the authorities of this machine.
     pub ca: Option<PathBuf>,
-    /// The databases whose tables are shown. Those of `default` are called by their plain names.
+    /// [`Dialect::Spark`] or [`Dialect::DataFusion`].
+    pub dialect: Dialect,
+    /// The databases whose tables are shown. Those of its usual one are called by their plain names.
     pub databases: Vec<String>,
     /// Statements at a time; others wait.
     pub connections: usize,

@@ -2,9 +2,12 @@
 //!
 //! Everything here panics with a message when it fails: that is what a test wants.
 
+mod ballista;
 mod bigquery;
 mod client;
 mod disk;
+mod flight;
+mod flight_gate;
 mod leftovers;
 mod messages;
 mod postgres;
@@ -14,9 +17,11 @@ mod server;
 mod service;
 mod tally;
 
+pub use ballista::Ballista;
 pub use bigquery::{BigQuery, Gate};
 pub use client::{Client, Cut, Event, Reply};
 pub use disk::Disk;
+pub use flight_gate::FlightGate;
 pub use leftovers::{directories_of, end, workers_of};
 pub use messages::{Messages, Recorded, Said};
 pub use postgres::{Postgres, PostgresBuilder};

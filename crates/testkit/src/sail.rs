@@ -1,13 +1,9 @@
 //! A throw-away Sail: a real distributed engine that speaks Arrow Flight SQL, on a port of the system's choice.
 
-use arrow_flight::flight_service_client::FlightServiceClient;
-use arrow_flight::sql::client::FlightSqlServiceClient;
-use futures_util::TryStreamExt;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use tempfile::TempDir;
-use tonic::transport::Endpoint;
 
 /// How it works on a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,20 +51,7 @@ impl Sail {
 
     /// Has it run a statement, of those that prepare a test. Gives the rows.
     pub fn sql(&self, sql: &str) -> Vec<arrow_array::RecordBatch> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        runtime.block_on(async {
-            let channel =
-                Endpoint::from_shared(self.url()).expect("an address").connect().await.expect("sail to answer");
-            let inner = FlightServiceClient::new(channel).max_decoding_message_size(64 << 20);
-            let mut client = FlightSqlServiceClient::new_from_inner(inner);
-            let info = client.execute(sql.to_owned(), None).await.unwrap_or_else(|e| panic!("{sql}: {e}"));
-            let mut batches = Vec::new();
-            for ticket in info.endpoint.into_iter().filter_map(|endpoint| endpoint.ticket) {
-                let rows = client.do_get(ticket).await.unwrap_or_else(|e| panic!("{sql}: {e}"));
-                batches.extend(rows.try_collect::<Vec<_>>().await.unwrap_or_else(|e| panic!("{sql}: {e}")));
-            }
-            batches
-        })
+        crate::flight::run(&self.url(), sql)
     }
 
     /// Ends it as a crash would, if it still runs.

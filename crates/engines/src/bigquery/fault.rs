@@ -123,6 +123,13 @@ fn denied(source: &str) -> Fault {
         .hint("grant it the roles of docs/OPERATIONS.md: to read the dataset, run jobs, and open read sessions")
 }
 
+/// Only queries are ever sent; but an account that can do no more is a second lock.
+pub fn unguarded(source: &str, dataset: &str) -> Fault {
+    let message = format!("the account of source `{source}` may create tables in `{dataset}`");
+    Fault::new(Kind::Unavailable, "source.unguarded", message)
+        .hint("grant it no more than the three roles of docs/OPERATIONS.md")
+}
+
 fn too_costly(source: &str) -> Fault {
     let message = format!("the statement would read more than one statement may read of source `{source}`");
     Fault::new(Kind::ResourceExceeded, "source.too_costly", message).hint(

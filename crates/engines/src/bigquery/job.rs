@@ -50,6 +50,20 @@ impl Jobs {
         Ok(number(answer.pointer("/statistics/totalBytesProcessed")))
     }
 
+    /// Whether the account could make a table in a dataset. It is only asked what would happen: nothing is made.
+    pub async fn would_create(&self, dataset: &str) -> Result<bool, Fault> {
+        let sql = format!("CREATE TABLE `{}`.`{dataset}`.`gatehouse_probe` (n INT64)", self.project);
+        let statement = json!({ "query": sql, "useLegacySql": false });
+        let job = self.somewhere(json!({ "dryRun": true, "query": statement }));
+        match self.api.ask(Method::POST, "jobs", &[], Some(&job)).await {
+            Ok(_) => Ok(true),
+            Err(Unanswered::Refused(StatusCode::FORBIDDEN, body)) if fault::reason(&body) == "accessDenied" => {
+                Ok(false)
+            }
+            Err(unanswered) => Err(self.api.fault(unanswered)),
+        }
+    }
+
     fn described(&self, query: &Query, seconds: Option<u64>) -> Json {
         let parameters: Vec<Json> =
             query.params.iter().enumerate().map(|(place, value)| parameter(place + 1, value)).collect();
@@ -69,6 +83,11 @@ impl Jobs {
             // Should this server die, nobody else would stop it.
             configuration.insert("jobTimeoutMs".into(), json!((seconds * 1_000).to_string()));
         }
+        self.somewhere(configuration)
+    }
+
+    /// A job, where the datasets are.
+    fn somewhere(&self, configuration: Json) -> Json {
         let mut job = json!({ "configuration": configuration });
         if let (Some(location), Some(job)) = (&self.location, job.as_object_mut()) {
             job.insert("jobReference".into(), json!({ "projectId": self.project, "location": location }));

@@ -91,4 +91,14 @@ impl BigQuery {
         let tables = tables.map_err(|_| crate::fault::timeout(LOOK.as_secs()))??;
         Ok(SourceSchema { source: String::new(), dialect: Dialect::BigQuery, tables, data_version: String::new() })
     }
+
+    /// Asks whether its account could make a table in any of the datasets: that must be refused.
+    pub async fn prove_read_only(&self) -> Result<(), Fault> {
+        for dataset in &self.datasets {
+            if self.jobs.would_create(dataset).await? {
+                return Err(fault::unguarded(&self.jobs.api.name, dataset));
+            }
+        }
+        Ok(())
+    }
 }

@@ -6,6 +6,7 @@ use crate::source::FlightSource;
 use arrow_flight::decode::FlightRecordBatchStream;
 use arrow_flight::error::FlightError;
 use arrow_flight::flight_service_client::FlightServiceClient;
+use arrow_flight::sql::CommandGetTables;
 use arrow_flight::sql::client::FlightSqlServiceClient;
 use arrow_flight::{FlightData, FlightInfo, Ticket};
 use domain::{Fault, Kind};
@@ -65,13 +66,24 @@ impl Connection {
         FlightServiceClient::new(self.channel.clone()).max_decoding_message_size(MAX_FRAME as usize)
     }
 
-    /// Has a statement planned there, and where that is the engine's way, run.
-    pub async fn execute(&self, sql: &str) -> Result<FlightInfo, Fault> {
+    fn sql_client(&self) -> FlightSqlServiceClient<Channel> {
         let mut client = FlightSqlServiceClient::new_from_inner(self.client());
         if let Some(text) = self.bearer.as_ref().and_then(|bearer| bearer.to_str().ok()) {
             client.set_token(text.trim_start_matches("Bearer ").to_owned());
         }
-        let info = client.execute(sql.to_owned(), None).await;
+        client
+    }
+
+    /// Has a statement planned there, and where that is the engine's way, run to its end.
+    pub async fn execute(&self, sql: &str) -> Result<FlightInfo, Fault> {
+        let info = self.sql_client().execute(sql.to_owned(), None).await;
+        info.map_err(|error| fault::from_flight(&self.name, error))
+    }
+
+    /// Asks for all tables that there are, with their columns.
+    pub async fn tables(&self) -> Result<FlightInfo, Fault> {
+        let request = CommandGetTables { include_schema: true, ..CommandGetTables::default() };
+        let info = self.sql_client().get_tables(request).await;
         info.map_err(|error| fault::from_flight(&self.name, error))
     }
 

@@ -45,7 +45,7 @@ pub fn from_status(source: &str, status: &Status) -> Fault {
         _ if says(&["cast error", "divide by zero", "overflow", "arrow error", "error in arrow"]) => {
             Fault::new(Kind::Execution, "engine.data", said)
         }
-        _ if says(&["table_or_view_not_found", "table not found", "does not exist"]) => Fault::new(
+        _ if says(&["table_or_view_not_found", "table not found", "does not exist"]) || is_gone(status) => Fault::new(
             Kind::Unavailable,
             "source.table_gone",
             format!("a table of source `{source}` is no longer there"),
@@ -65,6 +65,12 @@ pub fn from_status(source: &str, status: &Status) -> Fault {
     }
 }
 
+/// `Error during planning: table 'datafusion.public.t' not found`
+fn is_gone(status: &Status) -> bool {
+    let named = status.message().split_once("table '").and_then(|(_, rest)| rest.split_once('\''));
+    named.is_some_and(|(_, rest)| rest.starts_with(" not found"))
+}
+
 pub fn unreachable(source: &str) -> Fault {
     Fault::new(Kind::Unavailable, "source.unreachable", format!("source `{source}` cannot be reached"))
         .hint("look whether its engine runs, and at the source's address in the configuration")
@@ -74,9 +80,9 @@ pub fn unreachable(source: &str) -> Fault {
 mod tests {
     use super::*;
 
-    /// As Sail, the transport, and proxies before an engine say it.
+    /// As Sail, Ballista, the transport, and proxies before an engine say it.
     #[rustfmt::skip]
-    const SAID: [(Code, &str, &str); 10] = [
+    const SAID: [(Code, &str, &str); 14] = [
         (Code::Unauthenticated, "token expired", "source.credentials"),
         (Code::PermissionDenied, "no", "source.credentials"),
         (Code::Unavailable, "tcp connect error", "source.unreachable"),
@@ -87,6 +93,10 @@ mod tests {
         (Code::Internal, "plan error: error in Arrow: Divide by zero error", "engine.data"),
         (Code::Internal, "Arrow error: Cast error: Cannot cast string 'secret' to value of Int32 type", "engine.data"),
         (Code::Internal, "plan error: analysis error: unknown function: f", "engine.statement"),
+        (Code::Unauthenticated, "unknown or expired session token; re-run the Flight handshake", "source.credentials"),
+        (Code::InvalidArgument, "failed to plan query: Error during planning: table 'datafusion.public.t' not found", "source.table_gone"),
+        (Code::InvalidArgument, "failed to plan query: Schema error: No field named t.secret. Valid fields are t.id.", "source.schema_changed"),
+        (Code::Internal, "query execution failed: job x failed: Arrow error: Cast error: Cannot cast string 'secret' to value of Int32 type", "engine.data"),
     ];
 
     #[test]

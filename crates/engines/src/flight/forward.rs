@@ -27,6 +27,7 @@ pub async fn forward(
     outbox: &Outbox,
 ) -> Result<Queried, Fault> {
     let mut forwarding = Forwarding::new(query, outbox);
+    let schema = info.clone().try_decode_schema();
     for ticket in info.endpoint.into_iter().filter_map(|endpoint| endpoint.ticket) {
         let mut messages = connection.messages(ticket).await?;
         while let Some(data) = messages.message().await.map_err(|s| fault::from_status(&connection.name, &s))? {
@@ -34,6 +35,12 @@ pub async fn forward(
                 return forwarding.end().await;
             }
         }
+    }
+    // Of no rows some engines give no messages at all.
+    if forwarding.schema.is_none()
+        && let Ok(schema) = schema
+    {
+        forwarding.nothing(Arc::new(schema)).await?;
     }
     forwarding.end().await
 }
@@ -94,6 +101,15 @@ impl<'a> Forwarding<'a> {
         self.schema = Some(Arc::new(schema));
         self.put(Piece::Columns(self.columns.clone())).await;
         self.send(data).await
+    }
+
+    async fn nothing(&mut self, schema: SchemaRef) -> Result<(), Fault> {
+        let head = StreamWriter::try_new(Vec::new(), &schema).map(|writer| writer.get_ref().clone());
+        self.frames.written(&head.map_err(|_| unreadable())?);
+        self.columns = columns_of(&schema);
+        self.schema = Some(schema);
+        self.put(Piece::Columns(self.columns.clone())).await;
+        Ok(())
     }
 
     fn dictionary(&mut self, schema: &Schema, data: &FlightData) -> Result<(), Fault> {

@@ -5,6 +5,7 @@
 //! configuration names: places that the engine itself points at are never connected to.
 
 mod batches;
+mod catalog;
 mod columns;
 mod connect;
 mod estimate;
@@ -16,11 +17,10 @@ use crate::client::Piece;
 use crate::protocol::{Estimate, Form, Queried, Query};
 use crate::remote::Pieces;
 use crate::source::FlightSource;
-use arrow_array::cast::AsArray;
+use arrow_array::RecordBatch;
 use arrow_flight::FlightInfo;
-use arrow_schema::DataType;
 use connect::Connection;
-use domain::{Dialect, Fault, SourceSchema, Table};
+use domain::{Dialect, Fault, SourceSchema};
 use futures_util::TryStreamExt;
 use policy::Approved;
 use std::sync::Arc;
@@ -35,6 +35,8 @@ const COUNTING: Duration = Duration::from_secs(2);
 /// One engine.
 pub(crate) struct Flight {
     connection: Connection,
+    /// Spark's or DataFusion's.
+    dialect: Dialect,
     databases: Vec<String>,
     places: Arc<Semaphore>,
     queue: Duration,
@@ -44,7 +46,7 @@ impl Flight {
     pub fn open(name: &str, settings: &FlightSource, queue: Duration) -> Result<Self, Fault> {
         let connection = Connection::open(name, settings)?;
         let places = Arc::new(Semaphore::new(settings.connections));
-        Ok(Self { connection, databases: settings.databases.clone(), places, queue })
+        Ok(Self { connection, dialect: settings.dialect, databases: settings.databases.clone(), places, queue })
     }
 
     /// Begins a statement. Dropping the pieces takes the call back, and with it the work there.
@@ -77,9 +79,9 @@ impl Flight {
     }
 
     fn estimating(&self, place: OwnedSemaphorePermit, query: Query, filtered: bool) -> Pieces {
-        let connection = self.connection.clone();
+        let (connection, dialect) = (self.connection.clone(), self.dialect);
         Pieces::fed(move |outbox| async move {
-            let estimate = estimated(&connection, &query, filtered).await?;
+            let estimate = estimated(&connection, dialect, &query, filtered).await?;
             drop(place);
             let json = serde_json::to_vec(&estimate).map_err(|_| Fault::internal("engine.estimate"))?;
             drop(outbox.send(Ok(Piece::Columns(Vec::new()))).await);
@@ -90,73 +92,56 @@ impl Flight {
 
     /// The tables of the databases that are shown, each with the columns that a statement over it would have.
     pub async fn describe(&self) -> Result<SourceSchema, Fault> {
-        let tables = tokio::time::timeout(LOOK, self.tables()).await;
-        let tables = tables.map_err(|_| crate::fault::timeout(LOOK.as_secs()))??;
-        Ok(SourceSchema { source: String::new(), dialect: Dialect::Spark, tables, data_version: String::new() })
-    }
-
-    async fn tables(&self) -> Result<Vec<Table>, Fault> {
-        let mut tables = Vec::new();
-        for database in &self.databases {
-            let info = self.connection.execute(&format!("SHOW TABLES IN `{database}`")).await?;
-            for table in self.connection.texts(info, "tableName").await? {
-                // A name that cannot be quoted, or would be taken for two, is not shown.
-                if table.contains(['`', '"', '\\', '.']) || table.chars().any(char::is_control) {
-                    continue;
-                }
-                let all = format!("SELECT * FROM `{database}`.`{table}` LIMIT 0");
-                let schema = self.connection.execute(&all).await?.try_decode_schema();
-                let schema = schema.map_err(|_| reframe::unreadable())?;
-                let name = if database == USUAL { table } else { format!("{database}.{table}") };
-                tables.push(Table { name, columns: columns::of(&schema), ..Table::default() });
-            }
-        }
-        Ok(tables)
+        let tables = catalog::tables(&self.connection, self.dialect, &self.databases);
+        let tables = tokio::time::timeout(LOOK, tables).await.map_err(|_| crate::fault::timeout(LOOK.as_secs()))??;
+        Ok(SourceSchema { source: String::new(), dialect: self.dialect, tables, data_version: String::new() })
     }
 }
 
-/// The database whose tables go by their plain names.
-const USUAL: &str = "default";
-
 /// From the engine's plan; where a row filter hides rows its statistics would tell of them, so that the rows are counted as
 /// the caller would see them, for a short time, or not known.
-async fn estimated(connection: &Connection, query: &Query, filtered: bool) -> Result<Estimate, Fault> {
+async fn estimated(
+    connection: &Connection,
+    dialect: Dialect,
+    query: &Query,
+    filtered: bool,
+) -> Result<Estimate, Fault> {
     if !filtered {
-        let info = connection.execute(&format!("EXPLAIN COST {}", query.sql)).await?;
-        let plan = connection.texts(info, "plan").await?.concat();
+        let plan = connection.plan(dialect, &query.sql).await?;
         let Estimate { scan_bytes, result_rows, result_bytes } = estimate::read(&plan);
         let result_rows = result_rows.map(|rows| rows.min(query.rows));
         return Ok(Estimate { scan_bytes, result_rows, result_bytes });
     }
     let counting = async {
-        let info = connection.execute(&format!("SELECT count(*) AS `n` FROM ({}) AS `counted`", query.sql)).await?;
-        connection.numbers(info).await
+        let info = connection.execute(&format!("SELECT count(*) AS n FROM ({}) AS counted", query.sql)).await?;
+        let counted = catalog::texts(&connection.all(info).await?, "n")?;
+        Ok::<_, Fault>(counted.first().and_then(|number| number.parse::<u64>().ok()))
     };
     let counted = tokio::time::timeout(COUNTING, counting).await.ok().transpose()?.flatten();
-    let result_rows = counted.and_then(|rows| u64::try_from(rows).ok()).map(|rows| rows.min(query.rows));
-    Ok(Estimate { scan_bytes: None, result_rows, result_bytes: None })
+    Ok(Estimate { scan_bytes: None, result_rows: counted.map(|rows| rows.min(query.rows)), result_bytes: None })
 }
 
 /// Small answers about the engine itself.
 impl Connection {
-    /// The texts of one column.
-    async fn texts(&self, info: FlightInfo, column: &str) -> Result<Vec<String>, Fault> {
+    /// Everything that a result holds.
+    async fn all(&self, info: FlightInfo) -> Result<Vec<RecordBatch>, Fault> {
         let mut found = Vec::new();
-        for endpoint in info.endpoint {
-            let Some(ticket) = endpoint.ticket else { continue };
+        for ticket in info.endpoint.into_iter().filter_map(|endpoint| endpoint.ticket) {
             let batches = self.batches(ticket).await?.try_collect::<Vec<_>>().await;
-            for batch in batches.map_err(|error| fault::from_flight(&self.name, error))? {
-                let Some(column) = batch.column_by_name(column) else { return Err(reframe::unreadable()) };
-                let texts = arrow_cast::cast(column, &DataType::Utf8).map_err(|_| reframe::unreadable())?;
-                found.extend(texts.as_string::<i32>().iter().flatten().map(str::to_owned));
-            }
+            found.extend(batches.map_err(|error| fault::from_flight(&self.name, error))?);
         }
         Ok(found)
     }
 
-    /// The one number of one row.
-    async fn numbers(&self, info: FlightInfo) -> Result<Option<i64>, Fault> {
-        let numbers = self.texts(info, "n").await?;
-        Ok(numbers.first().and_then(|number| number.parse().ok()))
+    /// How the engine would go about a statement, with what it knows of sizes.
+    async fn plan(&self, dialect: Dialect, sql: &str) -> Result<String, Fault> {
+        if dialect == Dialect::Spark {
+            let info = self.execute(&format!("EXPLAIN COST {sql}")).await?;
+            return Ok(catalog::texts(&self.all(info).await?, "plan")?.concat());
+        }
+        let rows = self.all(self.execute(&format!("EXPLAIN VERBOSE {sql}")).await?).await?;
+        let (kinds, plans) = (catalog::texts(&rows, "plan_type")?, catalog::texts(&rows, "plan")?);
+        let known = kinds.iter().zip(plans).find(|(kind, _)| *kind == "physical_plan_with_stats");
+        Ok(known.map(|(_, plan)| plan).unwrap_or_default())
     }
 }

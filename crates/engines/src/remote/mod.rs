@@ -101,8 +101,7 @@ impl Remote {
             Self::Postgres(postgres) => postgres.prove_read_only().await,
             // It has no users whose rights could be tried: nothing but queries that policy wrote ever reaches it.
             Self::Flight(_) => Ok(()),
-            // What its account may do is for those to grant who keep the data (docs/OPERATIONS.md); only queries are sent.
-            Self::BigQuery(_) => Ok(()),
+            Self::BigQuery(warehouse) => warehouse.prove_read_only().await,
             // Only approved changes are ever sent.
             Self::Rest(_) => Ok(()),
         }

@@ -144,6 +144,34 @@ fn contracts_can_be_drafted_checked_and_shown() {
     assert!(!drift.status.success() && String::from_utf8_lossy(&drift.stdout).contains("price"));
 }
 
+#[test]
+fn contracts_can_be_drafted_of_a_database() {
+    let postgres = testkit::Postgres::shared();
+    let database = postgres.database();
+    postgres.sql(
+        &database,
+        "CREATE TABLE clients (id bigint PRIMARY KEY, name text NOT NULL, email text, fee numeric(10,2), tags text[]);
+         CREATE VIEW fees AS SELECT id, fee FROM clients;
+         INSERT INTO clients VALUES (1, 'Ann', 'ann@example.com', 9.50, '{a}')",
+    );
+    let toml = "[sources.books]\nkind = 'postgres'\nurl_env = 'BOOKS_URL'\nsslmode = 'disable'\n";
+    let server = server().file("gatehouse.toml", toml).env("BOOKS_URL", &postgres.url(&database)).start();
+    let made = server.command(&["contracts", "init", "books"]);
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let draft = std::fs::read_to_string(server.data().join("contracts/clients.yaml")).unwrap();
+    for line in ["source: books", "key: [id]", "{name: fee, type: decimal, nullable: true}", "hide: [email]"] {
+        assert!(draft.contains(line), "no `{line}` in\n{draft}");
+    }
+    assert!(server.data().join("contracts/fees.yaml").is_file(), "a view has one, too");
+    let checked = server.command(&["contracts", "check"]);
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
+    // What is drafted is in force as it stands: an analyst reads, and sees no address.
+    let (start, analyst) = (Instant::now(), server.client("ann", "analyst"));
+    let answer = || sql(&analyst, "books", "SELECT * FROM clients");
+    while answer()["status"] != "succeeded" && start.elapsed() < Duration::from_secs(10) {}
+    assert_eq!(answer()["result"]["columns"], json!(["id", "name", "fee", "tags"]));
+}
+
 /// SQLite likes to evaluate conditions on an indexed column first. An error of a condition on a row
 /// that policy hides would tell what stands in it.
 #[test]

@@ -505,14 +505,22 @@ fn a_source_behind_flight_sql() {
         [sources.here]
         kind = "flight"
         url = "http://127.0.0.1:32010"
+        [sources.many]
+        kind = "flight"
+        url = "http://127.0.0.1:50050"
+        dialect = "datafusion"
         "#;
     let secrets = [("LAKE_TOKEN", "very secret")];
     let config = good(file, &secrets);
-    let [here, lake] = config.sources.as_slice() else { panic!("two sources") };
-    let engines::SourceKind::Flight(lake) = &lake.source.kind else { panic!("an engine") };
+    let flight = |name: &str| {
+        let source = config.sources.iter().find(|source| source.source.name == name).unwrap();
+        let engines::SourceKind::Flight(flight) = &source.source.kind else { panic!("an engine") };
+        flight
+    };
+    let (lake, here, many) = (flight("lake"), flight("here"), flight("many"));
     assert_eq!((lake.token.is_some(), lake.connections, lake.databases.join(" ").as_str()), (true, 8, "default sales"));
-    let engines::SourceKind::Flight(here) = &here.source.kind else { panic!("an engine") };
-    assert!(here.token.is_none() && here.databases == ["default"]);
+    assert!(here.token.is_none() && here.databases == ["default"] && here.dialect == domain::Dialect::Spark);
+    assert!(many.databases == ["public"] && many.dialect == domain::Dialect::DataFusion);
     let (loaded, _dir) = load_with(file, &secrets, |_| {});
     let (config, shown) = loaded.unwrap();
     assert!(!format!("{config:?} {}", text(&shown, true)).contains("very secret"), "a token is shown");
@@ -528,6 +536,7 @@ fn sources_behind_flight_sql_that_are_wrong() {
         ("url = \"https://user@sail.example.com:1\"", "must be an address"),
         ("url = \"file:///etc:1\"", "must be an address"),
         ("url = \"https://h:1\"\ntoken_env = \"NOT_THERE\"", "is not set"),
+        ("url = \"https://h:1\"\ndialect = \"hive\"", "one of `spark`, `datafusion`"),
         ("url = \"http://127.0.0.1:1\"\nca = \"ca.pem\"", "of no use without"),
         ("url = \"https://h:1\"\ndatabases = [\"a.b\"]", "not a name that can be shown"),
         ("url = \"https://h:1\"\npath = \"x\"", "belongs to sources of kind"),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -26,6 +26,8 @@ struct State {
     busy: AtomicU32,
     /// What every dry run says that it would read.
     bytes: Mutex<u64>,
+    /// Whether the account may make nothing.
+    reads: AtomicBool,
     /// The bodies of all jobs that were asked for.
     jobs: Mutex<Vec<Value>>,
 }
@@ -81,6 +83,11 @@ impl Gate {
     /// What a dry run is to say.
     pub fn would_read(&self, bytes: u64) {
         *self.state.bytes.lock().expect("the bytes") = bytes;
+    }
+
+    /// From now on the account may read and make nothing, as an account should.
+    pub fn only_reads(&self) {
+        self.state.reads.store(true, Relaxed);
     }
 
     /// The jobs that were asked for so far.
@@ -143,6 +150,12 @@ impl State {
         let body: Option<Value> = serde_json::from_slice(&request.body).ok();
         let job = body.filter(|_| request.method == "POST" && request.target.ends_with("/jobs"));
         self.jobs.lock().expect("the jobs").extend(job.clone());
+        let sql = job.as_ref().and_then(|job| job.pointer("/configuration/query/query")?.as_str());
+        if self.reads.load(Relaxed) && sql.is_some_and(|sql| sql.starts_with("CREATE")) {
+            let error = json!({ "code": 403, "message": "Access Denied: Dataset local:firm: Permission \
+                bigquery.tables.create denied", "errors": [{ "reason": "accessDenied" }], "status": "PERMISSION_DENIED" });
+            return (403, json!({ "error": error }).to_string());
+        }
         let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
         let url = format!("{}{}", self.beyond, request.target);
         let answer = match request.method.as_str() {

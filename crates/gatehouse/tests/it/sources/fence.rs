@@ -1,13 +1,14 @@
 //! A caller's condition is never tried on rows that a row filter hides: an error on one of them would tell of it.
 //!
-//! Sail's optimizer merges filters and tries them in an order of its own. What keeps it from that is the `LIMIT` of all rows
+//! The optimizers of Sail and Ballista merge filters and try them in an order of their own. What keeps them from that is the `LIMIT` of all rows
 //! that policy puts behind a row filter (`policy/src/sql/build.rs`); without it, these fail.
 
 use serde_json::json;
+use std::path::{Path, PathBuf};
 use testkit::{Mode, Sail};
 
 /// Ann's rows hold numbers; what others have would be an error in each of these.
-const CONDITIONS: [&str; 4] = [
+pub const CONDITIONS: [&str; 4] = [
     "CAST(word AS INTEGER) > 0",
     "10 % divisor = 0",
     "CASE WHEN owner = 'ann' THEN 1 ELSE CAST(word AS INTEGER) END = 1",
@@ -31,7 +32,16 @@ roles:
 #[test]
 fn hidden_rows_cause_no_errors_in_sail() {
     let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("notes.parquet");
+    let file = notes(dir.path());
+    let sail = Sail::start(Mode::Local);
+    sail.sql(&format!("CREATE TABLE notes USING parquet LOCATION '{}'", file.display()));
+    let told = attack(&format!("kind = 'flight'\nurl = '{}'", sail.url()));
+    assert!(told.is_empty(), "{}", told.join("\n"));
+}
+
+/// The table, in a file of this directory.
+pub fn notes(dir: &Path) -> PathBuf {
+    let file = dir.join("notes.parquet");
     let duck = duckdb::Connection::open_in_memory().unwrap();
     duck.execute_batch(&format!(
         "COPY (SELECT i AS id, CASE WHEN i % 2 = 0 THEN 'ann' ELSE 'bob' END AS owner,
@@ -41,11 +51,13 @@ fn hidden_rows_cause_no_errors_in_sail() {
         file.display()
     ))
     .unwrap();
-    let sail = Sail::start(Mode::Local);
-    sail.sql(&format!("CREATE TABLE notes USING parquet LOCATION '{}'", file.display()));
-    let section = format!("[sources.lake]\nkind = 'flight'\nurl = '{}'\n", sail.url());
-    let server =
-        crate::support::server().file("gatehouse.toml", &section).file("contracts/notes.yaml", CONTRACT).start();
+    file
+}
+
+/// Asks as Ann, over the source of this section, by statements and by scans. Gives what was told but her rows.
+pub fn attack(section: &str) -> Vec<String> {
+    let toml = format!("[sources.lake]\n{section}\n");
+    let server = crate::support::server().file("gatehouse.toml", &toml).file("contracts/notes.yaml", CONTRACT).start();
     let ann = server.client("ann", "agent");
     let mut told = Vec::new();
     for condition in CONDITIONS {
@@ -61,5 +73,5 @@ fn hidden_rows_cause_no_errors_in_sail() {
             told.push(format!("{condition}: {} {}", reply.status, reply.text()));
         }
     }
-    assert!(told.is_empty(), "{}", told.join("\n"));
+    told
 }

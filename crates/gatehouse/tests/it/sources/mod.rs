@@ -3,7 +3,9 @@
 //! A kind of source is one file here: how the data of [`data`] gets into it, how a server finds it, and what troubles it
 //! can have. DuckDB over files is what the others are compared with.
 
+mod ballista;
 mod bigquery;
+mod cluster;
 mod data;
 mod fence;
 mod files;
@@ -13,6 +15,7 @@ mod sqlite;
 mod suite;
 mod tenants;
 mod tls;
+mod tokens;
 mod troubles;
 mod warehouse;
 
@@ -44,6 +47,10 @@ pub trait Source: Send + Sync {
     /// A scan of the suite likewise.
     fn shape(&self, shape: &str) -> String {
         shape.to_owned()
+    }
+    /// How long a statement may take, in seconds: all but one are well below.
+    fn seconds(&self) -> u32 {
+        4
     }
     /// Brings trouble over it. What is mended again is mended by [`Source::mend`].
     fn trouble(&mut self, trouble: Trouble) -> Had;

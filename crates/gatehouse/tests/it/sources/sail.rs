@@ -1,12 +1,16 @@
-//! Sail, a distributed engine, over tables in Parquet that it reads itself.
+//! Sail, a distributed engine, over tables in Parquet that it reads itself, behind a gate that knows who may ask.
 
 use super::files::Files;
 use super::{Had, Source, Trouble, data};
 use std::path::{Path, PathBuf};
-use testkit::Mode;
+use testkit::{FlightGate, Mode};
+
+/// What the gate asks for.
+const TOKEN: &str = "a-pass-of-ours";
 
 pub struct Sail {
     engine: testkit::Sail,
+    gate: FlightGate,
     mode: Mode,
     dir: PathBuf,
     trouble: Option<Trouble>,
@@ -18,7 +22,9 @@ impl Sail {
         let dir = dir.join("lake");
         std::fs::create_dir(&dir).unwrap();
         drop(Files::new(&dir));
-        let sail = Self { engine: testkit::Sail::start(mode), mode, dir, trouble: None };
+        let engine = testkit::Sail::start(mode);
+        let gate = FlightGate::before(&engine.url(), TOKEN);
+        let sail = Self { engine, gate, mode, dir, trouble: None };
         sail.make_tables();
         sail
     }
@@ -45,7 +51,11 @@ impl Source for Sail {
     }
 
     fn section(&self) -> String {
-        format!("kind = 'flight'\nurl = '{}'", self.engine.url())
+        format!("kind = 'flight'\nurl = '{}'\ntoken_env = 'LAKE_TOKEN'", self.gate.url)
+    }
+
+    fn variables(&self) -> Vec<(String, String)> {
+        vec![("LAKE_TOKEN".to_owned(), TOKEN.to_owned())]
     }
 
     /// It has no such types: they arrive as bytes.
@@ -57,8 +67,7 @@ impl Source for Sail {
         self.trouble = Some(trouble);
         match trouble {
             Trouble::Lost => self.engine.kill(),
-            // It asks nobody who they are.
-            Trouble::Credentials => return Had::CannotBe,
+            Trouble::Credentials => self.gate.demand("another"),
             Trouble::TableGone => drop(self.engine.sql("DROP TABLE doomed")),
             Trouble::ColumnGone => {
                 let duck = duckdb::Connection::open_in_memory().unwrap();
@@ -74,7 +83,8 @@ impl Source for Sail {
     fn mend(&mut self) {
         match self.trouble.take() {
             Some(Trouble::TableGone) => self.make("doomed", "doomed.parquet"),
-            Some(Trouble::ColumnGone | Trouble::Credentials) => {}
+            Some(Trouble::Credentials) => self.gate.demand(TOKEN),
+            Some(Trouble::ColumnGone) => {}
             // It is down, or still at work on what nobody waits for.
             Some(Trouble::Lost) | None => {
                 self.engine.kill();

@@ -27,7 +27,7 @@ pub struct Tried {
 
 impl Tried {
     fn over(source: Box<dyn Source>, dir: &Path) -> Self {
-        let server = server(source.as_ref(), dir).env("RUN_TIMEOUT_SECONDS", "4").start();
+        let server = server(source.as_ref(), dir).env("RUN_TIMEOUT_SECONDS", &source.seconds().to_string()).start();
         let client = server.client("root", "admin");
         Self { source, _server: server, client, wrong: Vec::new(), cases: 0 }
     }

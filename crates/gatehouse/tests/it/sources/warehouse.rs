@@ -46,16 +46,22 @@ impl Warehouse {
 
     /// A server over it, which says in these lines who asks.
     fn server(&self, identity: &str) -> Server {
-        let section = format!(
+        let server = crate::support::server()
+            .file("gatehouse.toml", &self.section(identity))
+            .file("contracts/sales.yaml", CONTRACT);
+        server.env("WAREHOUSE_TOKEN", "token-1").env("STALE_TOKEN", "token-0").start()
+    }
+
+    /// Its section of a server's configuration.
+    fn section(&self, identity: &str) -> String {
+        format!(
             "[sources.firm]\nkind = 'bigquery'\nproject = '{}'\ndatasets = ['{}']\nurl = '{}'\nstorage_url = '{}'\n\
              max_bytes_billed = 123456789\n{identity}\n",
             BigQuery::PROJECT,
             BigQuery::DATASET,
             self.gate.url,
             self.emulator.storage_url(),
-        );
-        let server = crate::support::server().file("gatehouse.toml", &section).file("contracts/sales.yaml", CONTRACT);
-        server.env("WAREHOUSE_TOKEN", "token-1").env("STALE_TOKEN", "token-0").start()
+        )
     }
 
     fn by_key(&self) -> Server {
@@ -164,4 +170,89 @@ fn who_asks_can_be_said_in_three_ways_and_is_patient() {
     assert_eq!(reply.status, 503, "{}", reply.text());
     warehouse.gate.busy(0);
     assert_eq!(scan(&root, &body).status, 200);
+}
+
+/// A part in GoogleSQL, under the filter of its own table, joined with a local file in DuckDB's SQL.
+#[test]
+fn results_are_joined_with_local_tables() {
+    let warehouse = Warehouse::new();
+    let prices = warehouse.dir.path().join("rates.csv");
+    std::fs::write(&prices, "code,rate\nEU,2\nUS,3\n").unwrap();
+    let local = format!("[sources.local]\nkind = 'files'\ntables = {{rates = '{}'}}\n", prices.display());
+    let rates = "version: \"1\"\nresource: rates\nsource: local\ntable: rates\nfields:\n  \
+        - {name: code, type: string}\n  - {name: rate, type: integer}\nroles:\n  analyst: {ops: [READ]}\n";
+    let toml = format!("{}{local}", warehouse.section("token_env = 'WAREHOUSE_TOKEN'"));
+    let server = crate::support::server().file("gatehouse.toml", &toml).env("WAREHOUSE_TOKEN", "token-1");
+    let server = server.file("contracts/sales.yaml", CONTRACT).file("contracts/rates.yaml", rates).start();
+    let part = "SELECT id, region, price, at, NULLIF(id, 2) AS odd FROM sales";
+    let body = json!({
+        "register": [{ "name": "s", "sql": part }],
+        "sql": "SELECT s.id, s.price * r.rate AS cost, s.odd, s.at FROM s JOIN rates r ON r.code = s.region ORDER BY s.id",
+    });
+    let expected = json!([
+        { "id": 1, "cost": 21.0, "odd": 1, "at": "2024-01-01T10:00:00Z" },
+        { "id": 2, "cost": 198.0, "odd": null, "at": "2024-02-03T23:30:00Z" },
+    ]);
+    let ann = server.client("ann", "analyst");
+    let reply = ann.post("/api/query/hybrid", &body);
+    assert_eq!(reply.json(), expected, "{}", reply.text());
+    assert_eq!(reply.header("x-gatehouse-filtered-by"), "sales");
+    // What is hidden in the warehouse is hidden in the part: a count of everything counts two.
+    let counted =
+        json!({ "register": [{ "name": "s", "sql": "SELECT id FROM sales" }], "sql": "SELECT count(*) AS n FROM s" });
+    assert_eq!(ann.post("/api/query/hybrid", &counted).json(), json!([{ "n": 2 }]));
+    assert_eq!(server.client("root", "admin").post("/api/query/hybrid", &counted).json(), json!([{ "n": 3 }]));
+    // A part has a cap on what it may cost, and says before what that would be.
+    warehouse.gate.would_read(5_000_000);
+    let estimate = json!({ "register": body["register"], "sql": body["sql"], "estimate": true });
+    let parts = server.client("root", "admin").post("/api/query/hybrid", &estimate).json()["parts"].clone();
+    assert_eq!(
+        (&parts[0]["source"], &parts[0]["estimated_scan_bytes"]),
+        (&json!("firm"), &json!(5_000_000)),
+        "{parts}"
+    );
+    for job in warehouse.gate.jobs() {
+        assert_eq!(job.pointer("/configuration/query/maximumBytesBilled"), Some(&json!("123456789")), "{job}");
+    }
+    // Neither side speaks the other's SQL.
+    let wrong = json!({ "register": [{ "name": "s", "sql": "SELECT list_value(id) AS x FROM sales" }], "sql": "SELECT * FROM s" });
+    assert_eq!(ann.post("/api/query/hybrid", &wrong).status, 400);
+}
+
+/// An account that could make tables is told of by the doctor; nothing is made to find out.
+#[test]
+fn the_doctor_tries_what_the_account_may_do() {
+    let warehouse = Warehouse::new();
+    let server = warehouse.by_key();
+    let source = || {
+        let said: Value = serde_json::from_slice(&server.command(&["doctor", "--json"]).stdout).unwrap();
+        let found = said.as_array().unwrap().iter().find(|finding| finding["check"] == "source").cloned();
+        found.unwrap_or_else(|| panic!("{said}"))
+    };
+    let writer = source();
+    assert!(writer.to_string().contains("may create tables"), "{writer}");
+    warehouse.gate.only_reads();
+    let reader = source();
+    assert!(reader.to_string().contains("read-only"), "{reader}");
+    let tries = warehouse.gate.jobs().into_iter().filter(|job| job.to_string().contains("CREATE TABLE"));
+    assert!(tries.clone().count() >= 2 && tries.into_iter().all(|job| job["configuration"]["dryRun"] == true));
+    let tables = server.client("root", "admin").get("/api/v2/catalog").text();
+    assert!(tables.contains("baskets") && !tables.contains("gatehouse_probe"), "{tables}");
+}
+
+#[test]
+fn contracts_can_be_drafted_of_it() {
+    let warehouse = Warehouse::new();
+    warehouse
+        .emulator
+        .sql("CREATE TABLE people (id INT64, email STRING, joined DATE, at TIMESTAMP, tags ARRAY<STRING>)");
+    let server = warehouse.by_key();
+    let made = server.command(&["contracts", "init", "firm"]);
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let people = std::fs::read_to_string(server.data().join("contracts/people.yaml")).unwrap();
+    assert!(people.contains("pii: true") && people.contains("type: timestamp"), "{people}");
+    let kept = std::fs::read_to_string(server.data().join("contracts/sales.yaml")).unwrap();
+    assert_eq!(kept, CONTRACT, "what was there is left alone");
+    let checked = server.command(&["contracts", "check"]);
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
 }

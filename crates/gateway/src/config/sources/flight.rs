@@ -2,10 +2,12 @@
 
 use super::postgres::{is_here, names};
 use super::{Given, Section};
+use domain::Dialect;
 use engines::{Dsn, FlightSource};
 use toml::Table;
 
 const CONNECTIONS: usize = 8;
+const DIALECTS: [(&str, Dialect); 2] = [("spark", Dialect::Spark), ("datafusion", Dialect::DataFusion)];
 
 impl Section<'_> {
     pub(super) fn flight(&mut self, table: &Table) -> Option<FlightSource> {
@@ -16,7 +18,9 @@ impl Section<'_> {
         let token = if secret { self.secret(table, "token").map(Dsn::new) } else { None };
         let data = self.data;
         let ca = self.read(table, "ca", |given| given.path(data));
-        let databases = self.read(table, "databases", names).unwrap_or_else(|| vec!["default".to_owned()]);
+        let dialect = self.read(table, "dialect", |given| given.one_of(&DIALECTS)).unwrap_or(Dialect::Spark);
+        let usual = if dialect == Dialect::DataFusion { "public" } else { "default" };
+        let databases = self.read(table, "databases", names).unwrap_or_else(|| vec![usual.to_owned()]);
         let connections = self.read(table, "connections", |given| given.number(1..=100)).unwrap_or(CONNECTIONS);
         let url = url?;
         let Some((scheme, host)) = place(&url) else {
@@ -31,7 +35,7 @@ impl Section<'_> {
         if scheme == "http" && ca.is_some() {
             self.problem("ca", "is of no use without `https`".to_owned());
         }
-        Some(FlightSource { url, token, ca, databases, connections })
+        Some(FlightSource { url, token, ca, dialect, databases, connections })
     }
 }
 

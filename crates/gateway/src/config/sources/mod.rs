@@ -46,7 +46,7 @@ pub const KEYS: &[Key] = &[
     key(
         "kind",
         &[],
-        "`sqlite`, `files`, `postgres`, `bigquery`, `flight` (an engine on many machines, by Arrow Flight SQL, in Spark's dialect) or `rest` (an internal service, for Records). Required.",
+        "`sqlite`, `files`, `postgres`, `bigquery`, `flight` (an engine on many machines, by Arrow Flight SQL) or `rest` (an internal service, for Records). Required.",
     ),
     key("path", &["sqlite"], "The database file. For `sqlite`, required."),
     key(
@@ -118,9 +118,14 @@ pub const KEYS: &[Key] = &[
         "What one statement may read, and cost, at most, in bytes. One that would read more fails, and costs nothing. Default: 10737418240 (10 GiB).",
     ),
     key(
+        "dialect",
+        &["flight"],
+        "What the engine speaks: `spark` (default; Sail) or `datafusion` (Ballista). Statements are written in DuckDB's SQL and translated.",
+    ),
+    key(
         "databases",
         &["flight"],
-        "Databases whose tables are shown. Default: `[\"default\"]`. Tables of other databases are called `database.table`.",
+        "Databases whose tables are shown. Default: `[\"default\"]`, with `datafusion` `[\"public\"]`. Tables of other databases are called `database.table`.",
     ),
     key(
         "ca",
