@@ -10,6 +10,7 @@ mod instructions;
 mod masks;
 mod minds;
 mod model;
+mod recall;
 mod shelf;
 mod surfaces;
 mod thoughts;
@@ -26,6 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use values::{Read, Rest};
 
 pub use minds::Mind;
+pub use recall::Recall;
 pub use thoughts::Thought;
 pub use values::MOST_VALUES;
 

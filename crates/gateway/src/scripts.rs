@@ -5,6 +5,7 @@ use crate::House;
 use crate::config::Config;
 use crate::keyring::Keyring;
 use crate::path::milliseconds;
+use crate::planning::Recall;
 use domain::{Ask, Caller, Door, Fault, Kind, Proposal, Purpose, Run, ScriptProposal, SessionId, Wish};
 use jiff::{SignedDuration, Timestamp};
 use ledger::ops::{KeptProposal, ProposalState, Sending};
@@ -21,6 +22,8 @@ pub struct Ops {
     pub rules: Arc<RuleBase>,
     pub library: Library,
     pub keyring: Keyring,
+    /// What a model wrote lately, if that is kept.
+    pub recall: Option<Recall>,
 }
 
 impl Ops {
@@ -31,6 +34,7 @@ impl Ops {
             rules: Arc::new(RuleBase::built_in()?),
             library: Library::built_in()?,
             keyring: Keyring::open(&config.keys()).map_err(|fault| fault.to_string())?,
+            recall: config.ops.redis.as_ref().map(Recall::at).transpose()?,
         })
     }
 }

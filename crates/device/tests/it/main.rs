@@ -15,6 +15,7 @@ mod keys;
 mod kills;
 mod masked;
 mod model;
+mod recall;
 mod redteam;
 mod relay;
 mod runs;

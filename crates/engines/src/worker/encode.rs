@@ -19,7 +19,7 @@ pub trait Sink: Write + Send {
     /// What the columns are, before any of their values.
     fn columns(&mut self, columns: &[ResultColumn]) -> io::Result<()>;
 
-    /// Writes these one after the other, and what was written before, without waiting for more.
+    /// Writes these one after the other.
     fn pieces(&mut self, pieces: &[&[u8]]) -> io::Result<()> {
         pieces.iter().try_for_each(|piece| self.write_all(piece))
     }
@@ -64,7 +64,7 @@ impl<W: Write + Send> Sink for Frames<'_, W> {
         }
     }
 
-    /// Straight from where they are: a result is copied once, by the kernel.
+    /// Straight from where they are, without waiting for more: a result is copied once, by the kernel.
     fn pieces(&mut self, pieces: &[&[u8]]) -> io::Result<()> {
         self.send()?;
         let (mut frame, mut length) = (Vec::new(), 0);

@@ -335,6 +335,10 @@ pub static SETTINGS: &[Setting] = &[
     setting("ops.keep_public_ips", "false",
         "Other addresses stay in diagnostics too.",
         |c, g| g.switch().map(|v| c.ops.keep.public_ips = v)),
+    setting("ops.redis_url", "",
+        "A Redis that keeps scripts that a model wrote for a quarter of an hour, for all servers: the same question is not \
+         asked twice. `redis://:password@host:6379/0` or `redis+unix:///path`, without TLS. Not set: each question is asked.",
+        |c, g| key(g).map(|v| c.ops.redis = Some(v))).alias(&["AI_ORCH_REDIS_URL"]).secret(),
 
     setting("sandbox.user", "",
         "Whom workers run as when the server is root. Not set: `gatehouse` if there is such a user, else `nobody`.",

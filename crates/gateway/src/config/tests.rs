@@ -190,6 +190,7 @@ fn without_anything_the_defaults_hold() {
     ops.allowed_tools                   (not set)
     ops.keep_private_ips                true
     ops.keep_public_ips                 false
+    ops.redis_url                       (not set)
     sandbox.user                        (not set)
     sandbox.memory_mb                   512
     sandbox.processes                   64

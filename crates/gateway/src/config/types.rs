@@ -229,6 +229,8 @@ pub struct Ops {
     pub scripts: policy::script::ScriptSettings,
     /// Addresses that are not taken out of diagnostics.
     pub keep: policy::redact::Keep,
+    /// Where what a model wrote lately is kept.
+    pub redis: Option<Secret>,
 }
 
 /// The JSON lines of spec 000 §REQ-06.

@@ -83,7 +83,7 @@ pub async fn from_finding(house: &House, analysis: &Analysis, place: usize, by: 
 /// Written by the model, once more if policy refuses it, and then criticised by it. None where there is no model.
 async fn by_model(house: &House, device: &str, finding: &Finding, values: &Values) -> Result<Option<Written>, Fault> {
     let room = room(house, device).await?;
-    let first = house.think(model::ask_script(finding, &room, None), model::read_script).await?;
+    let first = house.think_once(model::ask_script(finding, &room, None), model::read_script).await?;
     let Some(Thought { answer, used, mut took, .. }) = first else { return Ok(None) };
     let mut script = answer?;
     let report = house.review_script(device, &restored(values, &script)?).await?;
@@ -92,12 +92,12 @@ async fn by_model(house: &House, device: &str, finding: &Finding, values: &Value
         let told: Vec<String> =
             report.violations.iter().map(|fault| hidden(values, &format!("{fault} ({})", fault.hint))).collect();
         let again = model::ask_script(finding, &room, Some((&script, &told)));
-        if let Some(second) = house.think(again, model::read_script).await? {
+        if let Some(second) = house.think_once(again, model::read_script).await? {
             took += second.took;
             script = second.answer.unwrap_or(script);
         }
     }
-    let thought = house.think(model::critique(&script), model::read_critique).await?;
+    let thought = house.think_once(model::critique(&script), model::read_critique).await?;
     took += thought.as_ref().map_or(Duration::ZERO, |thought| thought.took);
     house.metrics.ops.took("model", took);
     let said: Option<Result<Vec<Hint>, Fault>> = thought.map(|thought| thought.answer);
