@@ -70,6 +70,8 @@ describe("ask", () => {
 
   test("the text stays when the server cannot be reached", () =>
     visit({ expected: /ERR_INTERNET_DISCONNECTED/, fresh: true }, async (page, context) => {
+      // The page itself is there before the line is cut.
+      await page.locator("#question").waitFor();
       await context.setOffline(true);
       await ask(page, "Total revenue by region");
       await page.getByText("The server could not be reached.").waitFor();
