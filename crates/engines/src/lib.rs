@@ -17,6 +17,7 @@ mod postgres;
 mod protocol;
 mod remote;
 mod rest;
+mod settings;
 mod source;
 mod stream;
 pub mod worker;
@@ -24,8 +25,9 @@ pub mod worker;
 pub use change::{Unanswered, Written};
 pub use client::run_worker;
 pub use hot::HotSettings;
-pub use pool::{Engines, Executed, Scanning, Settings};
+pub use pool::{Engines, Executed};
 pub use protocol::{Estimate, Form};
+pub use settings::{Scanning, Settings};
 pub use source::{
     BigQuerySource, Credential, Dsn, FileTable, FlightSource, Identity, PostgresSource, RestSource, Source, SourceKind,
     Tls,

@@ -8,7 +8,7 @@ use super::risk::Reasons;
 use super::variables::Variables;
 use super::walk::Redirection;
 use super::words::Argument;
-use super::{awk, fetch, programs, wrappers};
+use super::{awk, fetch, find, programs, wrappers};
 use domain::{Fault, Network, Risk};
 use std::collections::BTreeSet;
 
@@ -138,7 +138,7 @@ impl Checker<'_> {
             Meaning::Lookup => self.lookup(call),
             Meaning::Awk => awk::awk(self, call),
             Meaning::Sed => programs::sed(self, call),
-            Meaning::Find => wrappers::find(self, call),
+            Meaning::Find => find::find(self, call),
             Meaning::Curl => fetch::curl(self, call),
             Meaning::Fetch => operands(call, command).for_each(|word| fetch::address(self, call, word)),
             Meaning::Knock => fetch::knock(self, call),

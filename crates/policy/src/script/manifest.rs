@@ -1,95 +1,11 @@
 //! Whether a manifest asks for what there is, and for no more than anybody may have.
 
+use super::environment::is_dangerous_variable;
 use super::paths::{Paths, is_delicate};
 use super::refuse::refuse;
 use super::review::Grants;
 use super::risk::Reasons;
 use domain::{Fault, Network, Risk};
-
-/// A name that a program takes code or a place to load code from.
-pub fn is_dangerous_variable(name: &str) -> bool {
-    const NAMES: [&str; 34] = [
-        "PATH",
-        "IFS",
-        "ENV",
-        "BASH_ENV",
-        "BASH_FUNC",
-        "SHELLOPTS",
-        "BASHOPTS",
-        "PROMPT_COMMAND",
-        "PS0",
-        "PS1",
-        "PS2",
-        "PS4",
-        "GLOBIGNORE",
-        "CDPATH",
-        "HOME",
-        "SHELL",
-        "EDITOR",
-        "VISUAL",
-        "PAGER",
-        "LESSOPEN",
-        "LESSCLOSE",
-        "MANPAGER",
-        "SYSTEMD_PAGER",
-        "SYSTEMD_EDITOR",
-        "GREP_OPTIONS",
-        "GIT_SSH",
-        "PYTHONPATH",
-        "PERL5LIB",
-        "PERL5OPT",
-        "RUBYOPT",
-        "NODE_OPTIONS",
-        "HOSTALIASES",
-        "LOCPATH",
-        "TMPDIR",
-    ];
-    // Libraries and configuration to load, proxies to go through, buses to start.
-    const BEGINNINGS: [&str; 24] = [
-        "LD_",
-        "BASH_",
-        "DYLD_",
-        "GCONV_",
-        "MALLOC_",
-        "GLIBC_",
-        "_RLD",
-        "DBUS_",
-        "SYSTEMD_",
-        "OPENSSL_",
-        "CURL_",
-        "XDG_",
-        "DOCKER_",
-        "CONTAINER",
-        "AWK",
-        "GAWK",
-        "PYTHON",
-        "PERL",
-        "RUBY",
-        "NODE_",
-        "GIT_",
-        "LESS",
-        "TERMINFO",
-        "XZ_",
-    ];
-    const OTHERS: [&str; 12] = [
-        "NLSPATH",
-        "WGETRC",
-        "GZIP",
-        "BZIP2",
-        "TAR_OPTIONS",
-        "RES_OPTIONS",
-        "LOCALDOMAIN",
-        "HTTP_PROXY",
-        "HTTPS_PROXY",
-        "ALL_PROXY",
-        "FTP_PROXY",
-        "RESOLV_HOST_CONF",
-    ];
-    let upper = name.to_ascii_uppercase();
-    OTHERS.contains(&upper.as_str())
-        || NAMES.contains(&name)
-        || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
-}
 
 pub fn check(paths: &Paths<'_>, grants: &Grants, refusals: &mut Vec<Fault>, reasons: &mut Reasons) {
     let (manifest, settings) = (paths.manifest, paths.settings);

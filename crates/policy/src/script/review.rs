@@ -3,7 +3,8 @@
 use super::approved::ApprovedScript;
 use super::arguments::{Call, Checker};
 use super::commands;
-use super::manifest::{self, is_dangerous_variable};
+use super::environment::is_dangerous_variable;
+use super::manifest;
 use super::paths::Paths;
 use super::refuse::refuse;
 use super::risk::{Reason, Reasons};

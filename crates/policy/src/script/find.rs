@@ -1,0 +1,103 @@
+//! `find`, which has a language of its own.
+
+use super::arguments::{Call, Checker};
+use super::words::Argument;
+use super::wrappers::run;
+
+/// Its tests and options, and the two of its actions that are looked into.
+const TESTS: &str = "\
+    -name -iname -path -ipath -wholename -type -size -mtime -mmin -atime -amin -ctime -cmin -newer -perm \
+    -user -group -uid -gid -empty -maxdepth -mindepth -depth -xdev -mount -print -print0 -printf -ls \
+    -prune -quit -not -a -o -and -or -true -false -links -inum -readable -writable -executable -regex \
+    -iregex -regextype -daystart -samefile -newermt -nouser -nogroup -L -P -H -delete -exec -noleaf \
+    -used -fstype -lname -xtype";
+
+/// `find` with its own language. `-exec` is unwrapped; `{}` is below the paths that are searched.
+pub fn find(checker: &mut Checker<'_>, call: &Call<'_>) {
+    let roots = call.words.iter().take_while(|word| !word.prefix().starts_with(['-', '(', '!']));
+    let roots: Vec<&Argument> = roots.collect();
+    for root in &roots {
+        // A root in a variable must not turn out to be a test: `-exec` would run what was never looked at.
+        if let Some(test) = checker.beginnings(root).into_iter().find(|text| text.starts_with(['-', '(', '!'])) {
+            let hint = "write the tests of `find` out";
+            checker.refuse("option_not_allowed", call.line, &test, "comes out of a variable", hint);
+        }
+    }
+    for word in call.words.iter().filter(|word| word.literal().is_none() && checker.variables.resolve(word).is_none()) {
+        // What begins with text is a path or a value; anything else may be a test, and `-exec` among them.
+        if word.splits || word.prefix().is_empty() {
+            let hint = "write it out, or set the variable in the script";
+            checker.refuse("option_not_certain", call.line, &word.raw, "may turn out to be a test of `find`", hint);
+        }
+    }
+    roots.iter().for_each(|root| checker.read(call.line, root));
+    let mut words = call.words.iter().skip(roots.len());
+    while let Some(word) = words.next() {
+        let text = word.prefix();
+        if text.is_empty()
+            && let Some(test) = checker.beginnings(word).into_iter().find(|text| {
+                text.starts_with("-exec")
+                    || text.starts_with("-ok")
+                    || text.starts_with("-delete")
+                    || text.starts_with("-f")
+            })
+        {
+            let hint = "write the tests of `find` out";
+            checker.refuse("option_not_allowed", call.line, &test, "comes out of a variable", hint);
+        }
+        // `-mtime -30` is a number.
+        let number = text.get(1..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        if text.starts_with('-') && !number && !TESTS.split(' ').any(|test| test == text) {
+            checker.refuse(
+                "option_not_allowed",
+                call.line,
+                &text,
+                "is no option that `find` may have",
+                "use its tests, -print, -exec and -delete",
+            );
+        }
+        match text.as_str() {
+            "-delete" => {
+                roots.iter().for_each(|root| checker.write(call.line, root));
+                checker.reasons.add(
+                    domain::Risk::High,
+                    "recursive",
+                    call.line,
+                    "`find -delete` goes through whole directories".to_owned(),
+                );
+            }
+            "-exec" => {
+                let inner: Vec<Argument> = words
+                    .by_ref()
+                    .take_while(|w| !matches!(w.literal().as_deref(), Some(";" | "+")))
+                    .cloned()
+                    .collect();
+                exec(checker, call.line, &roots, &inner);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn exec(checker: &mut Checker<'_>, line: usize, roots: &[&Argument], inner: &[Argument]) {
+    let Some((name, words)) = inner.split_first() else {
+        return checker.refuse("command_missing", line, "-exec", "runs nothing", "name the command that it runs");
+    };
+    // What is found is below one of the roots: each of them stands for it.
+    for root in roots {
+        let found = |w: &Argument| w.literal().as_deref() == Some("{}");
+        // To list names below a root takes no more than to find them.
+        let lists =
+            ["ls", "stat", "du", "readlink", "realpath", "echo", "basename", "dirname"].contains(&name.raw.as_str());
+        let below = if lists { (*root).clone() } else { root.below() };
+        let words: Vec<Argument> = words.iter().map(|w| if found(w) { below.clone() } else { w.clone() }).collect();
+        run(checker, line, name, &words);
+    }
+    if roots.is_empty() {
+        run(checker, line, name, words);
+    }
+    if let Some(word) = inner.iter().find(|w| w.raw.contains("{}") && w.literal().as_deref() != Some("{}")) {
+        let hint = "let `{}` be a word of its own";
+        checker.refuse("path_not_literal", line, &word.raw, "is a path that is only known when it runs", hint);
+    }
+}
