@@ -26,6 +26,26 @@ fn hidden_rows_cause_no_errors() {
     assert!(told.is_empty(), "{}", told.join("\n"));
 }
 
+/// Ballista at times announces the columns of a step on the way: what counts is what its rows come with.
+#[test]
+#[ignore = "needs Ballista: make test-cluster"]
+fn columns_have_the_names_that_were_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("few.parquet");
+    let duck = duckdb::Connection::open_in_memory().unwrap();
+    duck.execute_batch(&format!("COPY (SELECT range % 3 AS k FROM range(9)) TO '{}'", file.display())).unwrap();
+    let cluster = testkit::Ballista::start();
+    cluster.sql(&format!("CREATE EXTERNAL TABLE few STORED AS PARQUET LOCATION '{}'", file.display()));
+    let toml = format!("[sources.firm]\n{}\n", ballista::section(&cluster));
+    let server = crate::support::server().file("gatehouse.toml", &toml).start();
+    let root = server.client("root", "admin");
+    let sql = "SELECT k, count(*) AS n FROM few GROUP BY k ORDER BY k";
+    for _ in 0..40 {
+        let reply = root.post("/api/query", &json!({ "sql": sql }));
+        assert_eq!(reply.json(), json!([{ "k": 0, "n": 3 }, { "k": 1, "n": 3 }, { "k": 2, "n": 3 }]));
+    }
+}
+
 /// What one executor had done is lost with it; the other does it again.
 #[test]
 #[ignore = "needs Ballista: make test-cluster"]
