@@ -220,7 +220,7 @@ fn fill_with_files(scene: &Scene) -> Attempt {
 /// Percent of a processor that a busy loop gets, counted over whole periods of the kernel's: the share of a part of one says
 /// little, since a group has all of a processor until its share of the period is used up.
 fn spin() -> Attempt {
-    const PERIODS: u32 = 3;
+    const PERIODS: u32 = 2;
     until_let_go_on();
     let (start, before) = (Instant::now(), processor_time()?);
     for _ in 0..PERIODS {
@@ -230,13 +230,14 @@ fn spin() -> Attempt {
     Ok((used.as_secs_f64() / start.elapsed().as_secs_f64() * 100.0).round().to_string())
 }
 
-/// Busy until it was held up for longer than other work of the machine explains, or until nobody seems to hold it up.
+/// Busy until a period begins: until it was held up for longer than other work of the machine explains. Where a period is
+/// shorter than that, or nobody holds it up, for a while.
 fn until_let_go_on() {
     let start = Instant::now();
     let mut last = start;
-    while start.elapsed() < Duration::from_secs(4) {
+    while start.elapsed() < Duration::from_millis(1_100) {
         let now = Instant::now();
-        if now - last > Duration::from_millis(30) {
+        if now - last > Duration::from_millis(250) {
             break;
         }
         last = now;
