@@ -4,7 +4,7 @@ use crate::config::{Analyst, Config, SourceConfig};
 use engines::{FileTable, Source, SourceKind};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The dataset that the Analyst's database becomes, where it is not one already.
 const ANALYST: &str = "analyst";
@@ -93,6 +93,7 @@ impl Datasets {
             datasets.add(from_config(source), &mut problems);
         }
         datasets.add_analysts(&config.analyst.db_path, &config.data, &mut problems);
+        problems.extend(datasets.under_two_names());
         if problems.is_empty() { Ok(datasets) } else { Err(problems) }
     }
 
@@ -143,6 +144,22 @@ impl Datasets {
             ANALYST.to_owned()
         });
         self.analysts = Some(id);
+    }
+
+    /// Contracts bind a table of a source. A file under a second name would be a way around those of the first.
+    fn under_two_names(&self) -> Vec<String> {
+        let mut names = BTreeMap::<_, Vec<&str>>::new();
+        for dataset in self.by_id.values() {
+            for path in dataset.source.paths() {
+                names.entry(path.canonicalize().unwrap_or_else(|_| path.to_path_buf())).or_default().push(&dataset.id);
+            }
+        }
+        let twice = names.into_iter().filter(|(_, ids)| ids.len() > 1);
+        let problem = |(path, ids): (PathBuf, Vec<&str>)| {
+            let hint = "hint: name it once; contracts of one name do not bind the other";
+            format!("`{}` is there under two names, in `{}` ({hint})", path.display(), ids.join("` and `"))
+        };
+        twice.map(problem).collect()
     }
 
     fn add(&mut self, dataset: Dataset, problems: &mut Vec<String>) {

@@ -107,3 +107,20 @@ fn one_statement_runs_where_its_tables_are() {
     let [refused] = runs(&server, "eve").try_into().unwrap();
     assert_eq!(refused["status"], "refused", "who may read nothing is on record too");
 }
+
+/// A second name for a file would be a way around the contracts of the first.
+#[test]
+fn no_file_is_there_under_two_names() {
+    let dir = data(10);
+    let start = || over(&dir).try_start().err().unwrap_or_default();
+    let again =
+        "[sources.again]\nkind = \"files\"\ntables = { everything = \"datasets/../datasets/events.parquet\" }\n";
+    std::fs::write(dir.path().join("gatehouse.toml"), again).unwrap();
+    let said = start();
+    assert!(said.contains("events.parquet") && said.contains("`again` and `web`"), "{said}");
+    let twice = "[sources.twice]\nkind = \"files\"\ntables = { a = \"n.parquet\", b = \"n.parquet\" }\n";
+    std::fs::copy(dir.path().join("datasets/numbers.parquet"), dir.path().join("n.parquet")).unwrap();
+    std::fs::write(dir.path().join("gatehouse.toml"), twice).unwrap();
+    let said = start();
+    assert!(said.contains("n.parquet") && said.contains("`twice` and `twice`"), "{said}");
+}
