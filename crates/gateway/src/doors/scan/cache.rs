@@ -39,17 +39,16 @@ pub struct Kept<'a> {
 }
 
 impl Shelf {
-    /// What was kept, or what `make` makes of it now. `data` is the version of the data that it is about.
+    /// What was kept, or what `make` makes of it now. `policy` and `data` are the versions of what it comes from: taken before
+    /// it is made, so that what a change overtakes is not kept as if it came after.
     pub async fn get_or<E>(
         &self,
-        house: &House,
+        policy: &str,
         caller: &Caller,
         kept: Kept<'_>,
         data: &str,
         make: impl AsyncFnOnce() -> Result<Value, E>,
     ) -> Result<Value, E> {
-        // Taken before it is made: what a change overtakes is not kept as if it came after.
-        let policy = house.policy().fingerprint().to_owned();
         let who = serde_json::json!([caller.actor, caller.role, caller.claims]).to_string();
         let key = Key { what: kept.what, id: kept.id.to_owned(), who };
         let fresh = |entry: &&Entry| entry.until > Instant::now() && entry.policy == policy && entry.data == data;
@@ -58,7 +57,8 @@ impl Shelf {
         }
         let value = make().await?;
         if !kept.ttl.is_zero() {
-            let entry = Entry { until: Instant::now() + kept.ttl, policy, data: data.to_owned(), value: value.clone() };
+            let (policy, data) = (policy.to_owned(), data.to_owned());
+            let entry = Entry { until: Instant::now() + kept.ttl, policy, data, value: value.clone() };
             let mut entries = self.lock();
             if entries.len() >= MOST {
                 entries.clear();
@@ -86,5 +86,42 @@ impl House {
     pub fn data_versions(&self) -> String {
         let versions = self.datasets.iter().map(|dataset| dataset.source.data_version().unwrap_or_default());
         versions.collect::<Vec<_>>().join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    /// What a shelf gives for a question, where it would be `fresh` if it were made now.
+    async fn asked(shelf: &Shelf, (policy, data): (&str, &str), actor: &str, ttl: Duration, fresh: u64) -> Value {
+        let caller = Caller::new(actor, "analyst");
+        let kept = Kept { what: "sample", id: "events", ttl };
+        let made = shelf.get_or(policy, &caller, kept, data, async || Ok::<_, Infallible>(Value::from(fresh))).await;
+        made.unwrap()
+    }
+
+    #[tokio::test]
+    async fn what_is_kept_is_given_until_anything_changes() {
+        let (shelf, hour) = (Shelf::default(), Duration::from_secs(3600));
+        assert_eq!(asked(&shelf, ("p", "d"), "ann", hour, 1).await, 1);
+        assert_eq!(asked(&shelf, ("p", "d"), "ann", hour, 2).await, 1, "kept");
+        assert_eq!(asked(&shelf, ("p", "d"), "bob", hour, 3).await, 3, "another's is another's");
+        assert_eq!(asked(&shelf, ("p", "e"), "ann", hour, 4).await, 4, "other data");
+        assert_eq!(asked(&shelf, ("q", "e"), "ann", hour, 5).await, 5, "another policy");
+        assert_eq!(shelf.clear(), 2);
+        assert_eq!(asked(&shelf, ("q", "e"), "ann", hour, 6).await, 6, "invalidated");
+    }
+
+    #[tokio::test]
+    async fn what_is_kept_is_kept_for_its_time() {
+        let (shelf, moment) = (Shelf::default(), Duration::from_nanos(1));
+        assert_eq!(asked(&shelf, ("p", "d"), "ann", moment, 1).await, 1);
+        assert_eq!(asked(&shelf, ("p", "d"), "ann", moment, 2).await, 2, "its time is over");
+        assert_eq!(asked(&shelf, ("p", "d"), "ann", Duration::ZERO, 3).await, 3);
+        shelf.clear();
+        assert_eq!(asked(&shelf, ("p", "d"), "ann", Duration::ZERO, 4).await, 4);
+        assert_eq!(shelf.clear(), 0, "0 keeps nothing");
     }
 }

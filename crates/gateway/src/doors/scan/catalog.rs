@@ -17,9 +17,10 @@ pub async fn catalog(
     State(house): State<Arc<House>>,
     Identified(caller): Identified,
 ) -> Result<Json<Value>, HttpFault> {
+    let policy = house.policy().fingerprint().to_owned();
     let kept = Kept { what: "catalog", id: "", ttl: house.config.scan.catalog_ttl };
     let data = house.data_versions();
-    let tables = house.shelf.get_or(&house, &caller, kept, &data, async || {
+    let tables = house.shelf.get_or(&policy, &caller, kept, &data, async || {
         let entries = registry::all(&house, &caller).await;
         Ok::<_, Fault>(entries.iter().map(|entry| listed(&house, &caller, entry)).collect())
     });

@@ -36,6 +36,7 @@ pub async fn sample(
         let fault = Fault::new(Kind::Invalid, "scan.sample_size", format!("`n` is 1 to {MOST}, not {n}"));
         return Err(fault.detail("max", MOST.to_string()).into());
     }
+    let policy = house.policy().fingerprint().to_owned();
     let entry = fetch::find(&house, &caller, "fetch_sample", &id).await?;
     // Rows of another n are other rows.
     let key = format!("{id}\0{n}");
@@ -46,7 +47,7 @@ pub async fn sample(
         asked = true;
         rows(&house, &caller, &id, n).await
     };
-    let rows = house.shelf.get_or(&house, &caller, kept, &data, make).await?;
+    let rows = house.shelf.get_or(&policy, &caller, kept, &data, make).await?;
     if !asked {
         fetch::note_kept(&house, &caller, "fetch_sample", &id).await?;
     }

@@ -21,6 +21,7 @@ pub async fn schema(
     Path(id): Path<String>,
     Query(More { statistics }): Query<More>,
 ) -> Result<Json<Value>, Refusal> {
+    let policy = house.policy().fingerprint().to_owned();
     let entry = fetch::find(&house, &caller, "fetch_schema", &id).await?;
     let what = if statistics { "statistics" } else { "schema" };
     let kept = Kept { what, id: &id, ttl: house.config.scan.schema_ttl };
@@ -33,7 +34,7 @@ pub async fn schema(
             false => Ok::<_, Refusal>(described(&caller, &entry)),
         }
     };
-    let schema = house.shelf.get_or(&house, &caller, kept, &data, make).await?;
+    let schema = house.shelf.get_or(&policy, &caller, kept, &data, make).await?;
     if statistics && !asked {
         fetch::note_kept(&house, &caller, "fetch_statistics", &id).await?;
     }
