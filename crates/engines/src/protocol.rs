@@ -100,6 +100,9 @@ pub struct Query {
     /// Whether the columns come first, in a frame of their own.
     #[serde(default)]
     pub announce: bool,
+    /// Whether a row filter applies: what is estimated then says nothing that only other rows could tell.
+    #[serde(default)]
+    pub filtered: bool,
 }
 
 /// The statements of one write, as `policy::Change` has them.

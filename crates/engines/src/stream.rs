@@ -89,6 +89,7 @@ impl Engines {
             form,
             tables: approved.tables().to_vec(),
             announce: true,
+            filtered: !approved.filtered_by().is_empty(),
         };
         let most = match form {
             // Text is cut at the end of a block of rows, and may be longer than what it says.

@@ -131,7 +131,7 @@ impl Engine for Duck {
 
     fn estimate(&mut self, query: &Query) -> Result<Estimate, Failed> {
         self.must_be_one_select(&query.sql)?;
-        self.measure(query)
+        self.measure(query, estimate::PATIENCE)
     }
 }
 

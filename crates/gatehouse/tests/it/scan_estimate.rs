@@ -103,3 +103,40 @@ fn what_is_not_known_is_null() {
     let filtered = server.client("bot", "agent").post("/api/v2/scan/estimate", &all("sales_orders")).json();
     assert_eq!(filtered["filtered_by"], json!(["sales_orders"]), "{filtered}");
 }
+
+/// A literal that ends a condition, goes on as SQL about a hidden column and comments the rest away is a literal.
+#[test]
+fn no_literal_asks_anything_of_a_hidden_column() {
+    let dir = data(10);
+    let server = over(&dir).start();
+    let client = server.client("mallory", "analyst");
+    let estimate = |guess: &str| {
+        let text = format!(" OR (SELECT min(ascii(secret)) FROM events) > {guess}))) --xxx AND id>0");
+        let body = json!({ "table_id": "events", "where": format!("session_id = '{text}'") });
+        let reply = client.post("/api/v2/scan/estimate", &body);
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        reply.json()
+    };
+    assert_eq!(estimate("104"), estimate("103"), "`hidden` begins with 104");
+}
+
+/// How much of a file would be read tells of all rows in it.
+#[test]
+fn estimates_say_nothing_of_rows_that_a_filter_hides() {
+    let dir = data(10);
+    let server = over(&dir).start();
+    let estimate = |role: &str, predicate: &str| {
+        let body = json!({ "table_id": "events", "where": predicate });
+        server.client("bot", role).post("/api/v2/scan/estimate", &body).json()
+    };
+    let mut seen = Vec::new();
+    for predicate in ["id >= 0", "id > 10000", "owner = 'ann'", "owner = 'nobody'"] {
+        assert!(estimate("analyst", predicate)["estimated_scan_bytes"].is_u64());
+        let filtered = estimate("agent", predicate);
+        assert_eq!(filtered["filtered_by"], json!(["events"]), "{filtered}");
+        assert_eq!(filtered["estimated_scan_bytes"], Value::Null, "{filtered}");
+        seen.push(filtered);
+    }
+    assert_eq!(seen[0]["estimated_result_rows"], 250);
+    assert_eq!(seen[2], seen[3], "rows of others are as if they were not there");
+}

@@ -97,6 +97,13 @@ fn scans_at_the_same_time_have_a_quota() {
         "retry_after_seconds": 0 });
     assert_eq!((refused.status, told), (429, expected));
     assert_eq!(audited(&server, "fetch_scan")[0]["status"], "quota_exceeded");
+    let estimate = client.post("/api/v2/scan/estimate", &all("events"));
+    assert_eq!(
+        (estimate.status, &estimate.json()["kind"]),
+        (429, &json!("concurrent_scans")),
+        "estimates count as well"
+    );
+    assert_eq!(audited(&server, "fetch_estimate")[0]["status"], "quota_exceeded");
     assert_eq!(scan(&server.client("bob", "analyst"), &all("events")).status, 200, "another's quota is another's");
     drop(slow);
     until("the place to be free", || (scan(&client, &all("events")).status == 200).then_some(()));
