@@ -2,13 +2,13 @@
 
 use crate::protocol::{
     Change, CopyOut, Done, Failed, MAX_FRAME, Open, OpenEngine, OpenTable, Queried, Query, Request, TAG_ARROW,
-    TAG_COLUMNS, TAG_DONE, TAG_FAILED, TAG_REQUEST,
+    TAG_COLUMNS, TAG_DONE, TAG_FAILED, TAG_REQUEST, TAG_WINDOW,
 };
 use crate::source::{FileTable, Source, SourceKind};
 use crate::{fault, worker};
 use bytes::{Bytes, BytesMut};
 use domain::{Fault, Kind, ResultColumn, SourceSchema};
-use sandbox::{Death, Jail, JailLimits, Jailed, Sandbox};
+use sandbox::{Death, Jail, JailLimits, Jailed, Sandbox, View};
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::AsFd;
@@ -38,6 +38,8 @@ pub struct Room {
     pub threads: u32,
     /// Whether it is to write.
     pub writes: bool,
+    /// Whether its results are large.
+    pub window: bool,
 }
 
 pub struct Worker {
@@ -48,6 +50,8 @@ pub struct Worker {
     pub served: u32,
     /// Which state of the data it opened.
     pub data_version: String,
+    /// Whether the result of its statement may come through its window.
+    windowed: bool,
 }
 
 /// The hot copies of a source's tables, by table.
@@ -83,7 +87,7 @@ impl Worker {
         room: Room,
         unhurried: bool,
     ) -> Result<Self, Fault> {
-        let mut jail = Jail { limits: room.jail, unhurried, ..cell(source, room.writes) };
+        let mut jail = Jail { limits: room.jail, window: room.window, unhurried, ..cell(source, room.writes) };
         jail.read.extend(copies.values().cloned());
         let mut worker = Self::spawn(sandbox, jail, data_version).await?;
         worker.open(source, copies, &room).await?;
@@ -157,7 +161,7 @@ impl Worker {
         tokio::spawn(log_stderr(stderr));
         // Small, for heads and short answers: what is longer goes past it into its place.
         let stdout = BufReader::with_capacity(HEADS, stdout);
-        Ok(Self { jailed, stdin, stdout, born: Instant::now(), served: 0, data_version })
+        Ok(Self { jailed, stdin, stdout, born: Instant::now(), served: 0, data_version, windowed: false })
     }
 
     async fn open(&mut self, source: &Source, copies: &Copies, room: &Room) -> Result<(), Fault> {
@@ -239,7 +243,19 @@ impl Worker {
     /// Begins a statement whose result is taken piece by piece.
     pub async fn begin(&mut self, query: Query) -> Result<(), Lost> {
         self.served += 1;
+        self.windowed = query.window;
         Ok(self.send(&Request::Query(query)).await?)
+    }
+
+    /// Whether somebody still reads the end of a result here. Until then nobody else's statement comes near its memory.
+    pub fn is_read(&self) -> bool {
+        self.jailed.window.as_ref().is_some_and(|window| !window.is_clear())
+    }
+
+    fn look(&self, told: &[u8]) -> io::Result<View> {
+        let [pane, length] = told.as_chunks().0 else { return Err(unexpected()) };
+        let window = self.jailed.window.as_ref().filter(|_| self.windowed).ok_or_else(unexpected)?;
+        window.look(u32::from_le_bytes(*pane), u32::from_le_bytes(*length)).ok_or_else(unexpected)
     }
 
     /// The next piece. Not to be given up in the middle: what was read of it would be lost.
@@ -248,6 +264,7 @@ impl Worker {
         match tag {
             TAG_COLUMNS => Ok(Piece::Columns(serde_json::from_slice(&payload).map_err(io::Error::from)?)),
             TAG_ARROW => Ok(Piece::Bytes(payload.into())),
+            TAG_WINDOW => Ok(Piece::Bytes(Bytes::from_owner(self.look(&payload)?))),
             TAG_DONE => match serde_json::from_slice(&payload).map_err(io::Error::from)? {
                 Done::Queried(queried) => Ok(Piece::Done(queried)),
                 _ => Err(unexpected().into()),
@@ -366,7 +383,8 @@ async fn log_stderr(stderr: ChildStderr) {
 
 /// What the binary's `runner` subcommand becomes after the sandbox has locked it down.
 pub fn run_worker() -> io::Result<()> {
+    let window = sandbox::WindowInside::find()?;
     // As a plain file: Rust's own stdout looks for line ends in everything that it is given.
     let stdout = std::fs::File::from(io::stdout().as_fd().try_clone_to_owned()?);
-    worker::serve(io::stdin().lock(), stdout)
+    worker::serve(io::stdin().lock(), stdout, window)
 }

@@ -26,7 +26,7 @@ pub use change::{Unanswered, Written};
 pub use client::run_worker;
 pub use hot::HotSettings;
 pub use pool::{Engines, Executed};
-pub use protocol::{Estimate, Form};
+pub use protocol::{Compression, Estimate, Form, Packing};
 pub use settings::{Scanning, Settings};
 pub use source::{
     BigQuerySource, Credential, Dsn, FileTable, FlightSource, Identity, PostgresSource, RestSource, Source, SourceKind,

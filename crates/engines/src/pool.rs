@@ -220,10 +220,11 @@ impl Engines {
     fn room(&self, profile: Profile) -> Room {
         let settings = &self.shared.settings;
         match profile {
-            Profile::Usual => Room { jail: settings.jail, threads: 1, writes: false },
-            Profile::Write => Room { jail: settings.jail, threads: 1, writes: true },
+            Profile::Usual => Room { jail: settings.jail, threads: 1, writes: false, window: false },
+            Profile::Write => Room { jail: settings.jail, threads: 1, writes: true, window: false },
             Profile::Scan | Profile::Joined => {
-                Room { jail: settings.scan.jail, threads: threads(settings.scan.jail.cpus), writes: false }
+                let jail = settings.scan.jail;
+                Room { jail, threads: threads(jail.cpus), writes: false, window: true }
             }
         }
     }
@@ -254,7 +255,7 @@ impl Engines {
     fn take_idle(&self, key: &Key) -> Option<Worker> {
         let mut idle = lock(&self.shared.idle);
         // The one used last is the one whose caches are warmest.
-        let position = idle.iter().rposition(|(k, _)| k == key)?;
+        let position = idle.iter().rposition(|(k, worker)| k == key && !worker.is_read())?;
         Some(idle.remove(position).1)
     }
 
@@ -371,14 +372,9 @@ fn bury(mut worker: Worker) {
     }
 }
 
-/// One more than processors: who takes rows out of the engine has to read them himself wherever the others did not read
-/// ahead, and is what all wait for.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of processors")]
 fn threads(cpus: f64) -> u32 {
-    match cpus.ceil().clamp(1.0, 64.0) as u32 {
-        1 => 1,
-        several => several + 1,
-    }
+    cpus.ceil().clamp(1.0, 64.0) as u32
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

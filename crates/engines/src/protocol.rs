@@ -16,6 +16,8 @@ pub const TAG_REQUEST: u8 = b'Q';
 pub const TAG_COLUMNS: u8 = b'C';
 /// A piece of the result: of an Arrow IPC stream, or of what it was wanted as.
 pub const TAG_ARROW: u8 = b'A';
+/// The same, put into the window that both see: which pane, and how much is in it (two u32, little endian).
+pub const TAG_WINDOW: u8 = b'W';
 /// The end of a request that went well.
 pub const TAG_DONE: u8 = b'D';
 /// The end of a request that did not.
@@ -103,6 +105,9 @@ pub struct Query {
     /// Whether a row filter applies: what is estimated then says nothing that only other rows could tell.
     #[serde(default)]
     pub filtered: bool,
+    /// Whether large pieces may come through the window.
+    #[serde(default)]
+    pub window: bool,
 }
 
 /// The statements of one write, as `policy::Change` has them.
@@ -136,9 +141,8 @@ pub enum Form {
     /// An Arrow IPC stream.
     #[default]
     Arrow,
-    /// The same, its buffers packed.
-    ArrowLz4,
-    ArrowZstd,
+    /// The same, smaller.
+    Packed(Packing),
     Parquet,
     /// With a line of names first.
     Csv,
@@ -146,6 +150,21 @@ pub enum Form {
     Json,
     /// Not the rows, but an [`Estimate`] of them as JSON.
     Estimate,
+}
+
+/// How an Arrow stream is made smaller. Every reader of Arrow unpacks it by itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Packing {
+    /// Of its buffers.
+    pub compression: Option<Compression>,
+    /// Whether each text is sent once a batch, and by its number after that.
+    pub dictionary: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Compression {
+    Lz4,
+    Zstd,
 }
 
 /// What a statement would read and give. What is not known is left out.

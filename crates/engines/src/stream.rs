@@ -90,6 +90,8 @@ impl Engines {
             tables: approved.tables().to_vec(),
             announce: true,
             filtered: !approved.filtered_by().is_empty(),
+            // Only what is passed on as it comes: nobody here reads it twice, or decides by it.
+            window: form == Form::Arrow,
         };
         let most = match form {
             // Text is cut at the end of a block of rows, and may be longer than what it says.

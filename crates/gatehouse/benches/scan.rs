@@ -41,12 +41,18 @@ fn main() {
         println!("  {name:<10} in-process {alone:8.2} ms");
         let report = |who: &str, took: f64| println!("  {name:<10} {who:<22} {took:8.2} ms  {:.2}", alone / took);
         report("gatehouse", p50(rounds, || plain.fetch(rows)));
-        if let Some(python) = &python {
-            report("FastAPI, tuned", p50(rounds, || python.fetch("/tuned", rows)));
-            report("FastAPI, as usual", p50(rounds, || python.fetch("/usual", rows)));
+        match &python {
+            Some(python) => {
+                report("FastAPI, tuned", p50(rounds, || python.fetch("/tuned", rows)));
+                report("FastAPI, as usual", p50(rounds, || python.fetch("/usual", rows)));
+            }
+            None => println!("  {name:<10} FastAPI: not measured, its packages cannot be had"),
         }
     }
     println!("memory: server {} MB, its workers {} MB", rss(plain.server.pid()), workers_rss(plain.server.pid()));
+    if let Some(python) = &python {
+        println!("memory: FastAPI {} MB", rss(python.child.id()));
+    }
     let first = p50(10, || first_byte(&baseline, &ROWS.to_string()));
     let ours = p50(10, || plain.first_byte(ROWS));
     println!("first byte of 10M rows: in-process {first:.2} ms, gatehouse {ours:.2} ms, {:.2} times", ours / first);

@@ -26,6 +26,8 @@ pub struct Jail {
     /// Whether it may lock files, for data that others change while it looks, and for files of its own.
     pub locks: bool,
     pub limits: JailLimits,
+    /// Whether it has a [`crate::Window`] for large results. In a container there is none.
+    pub window: bool,
     /// Nobody waits for it: it starts on what others leave of the processors, until its [`crate::Weight`] is reset.
     pub unhurried: bool,
     pub profile: Profile,

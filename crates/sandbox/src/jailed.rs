@@ -6,10 +6,12 @@ use crate::jail::JailLimits;
 use crate::probe::Tier;
 use crate::scratch::Scratch;
 use crate::spec::{Read, Spec};
+use crate::window::Window;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
+use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io};
 
@@ -33,6 +35,7 @@ pub struct Jailed {
     pub stdin: Option<ChildStdin>,
     pub stdout: Option<ChildStdout>,
     pub stderr: Option<ChildStderr>,
+    pub window: Option<Arc<Window>>,
     child: Child,
     tier: Tier,
     reads: Vec<Read>,
@@ -51,6 +54,7 @@ impl Jailed {
             stdin: child.stdin.take(),
             stdout: child.stdout.take(),
             stderr: child.stderr.take(),
+            window: None,
             child,
             tier: spec.tier,
             reads: spec.reads,

@@ -35,6 +35,7 @@ mod scratch;
 mod spawn;
 mod spec;
 mod stage;
+mod window;
 mod write_probe;
 
 pub use account::worker_owner;
@@ -46,3 +47,4 @@ pub use jail::{Jail, JailLimits, Profile, Program, ScriptProfile};
 pub use jailed::{Death, Jailed};
 pub use probe::{Report, Sandbox, Tier};
 pub use stage::{Refused, enter};
+pub use window::{PANE, View, Window, WindowInside};

@@ -9,7 +9,9 @@ use crate::jailed::{Death, Jailed};
 use crate::probe::{Sandbox, Tier};
 use crate::scratch::Scratch;
 use crate::spec::{self, Spec, T1_TMP};
+use crate::window::{self, Window};
 use std::ffi::OsString;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -38,6 +40,9 @@ pub(crate) fn spawn(sandbox: &Sandbox, jail: &Jail, tail: &[OsString], trial: bo
     if jail.unhurried {
         group.weight().give_way();
     }
+    // A container's client hands on no memory.
+    let window = (jail.window && tier != Tier::Container).then(Window::open).transpose();
+    let window = window.map_err(|e| SpawnError::setup("window", e))?;
     let spec = Spec {
         tier,
         trial,
@@ -50,12 +55,19 @@ pub(crate) fn spawn(sandbox: &Sandbox, jail: &Jail, tail: &[OsString], trial: bo
         program: sandbox.program.clone(),
         reads,
         locks: jail.locks,
+        window: window.as_ref().map(|(_, memory)| memory.as_raw_fd()),
         tmp,
         limits: jail.limits,
         profile: jail.profile.clone(),
     };
-    let child = start(command(&spec, tail)?)?;
+    let mut command = command(&spec, tail)?;
+    let window = window.map(|(window, memory)| {
+        window::hand_over(memory, &mut command);
+        window
+    });
+    let child = start(command)?;
     let mut jailed = Jailed::new(child, spec, group, scratch);
+    jailed.window = window;
     wait_until_locked(&mut jailed, sandbox)?;
     jailed.limit_cpu(&jail.limits).map_err(|e| SpawnError::setup("cgroup", e))?;
     Ok(jailed)

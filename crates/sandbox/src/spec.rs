@@ -5,6 +5,7 @@ use crate::container::Named;
 use crate::jail::{JailLimits, Profile, Program};
 use crate::probe::Tier;
 use serde::{Deserialize, Serialize};
+use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
 
 /// Where the worker's private scratch directory is inside T1 and containers.
@@ -31,6 +32,8 @@ pub(crate) struct Spec {
     pub reads: Vec<Read>,
     /// Whether it may lock files.
     pub locks: bool,
+    /// The descriptor at which it is given a window, if it is.
+    pub window: Option<RawFd>,
     /// The scratch directory as the worker sees it.
     pub tmp: PathBuf,
     pub limits: JailLimits,

@@ -50,7 +50,7 @@ pub fn enter(args: impl IntoIterator<Item = OsString>) -> Result<Vec<OsString>, 
 fn walk(stage: Option<OsString>, spec: Option<OsString>, tail: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     let json = spec.as_ref().and_then(|s| s.to_str()).unwrap_or_default();
     let spec: Spec = serde_json::from_str(json).map_err(|e| Failure::setup("arguments", e))?;
-    process::close_inherited_files().map_err(|e| Failure::setup("files", e))?;
+    process::close_inherited_files(spec.window).map_err(|e| Failure::setup("files", e))?;
     process::require_single_thread().map_err(|e| Failure::setup("threads", e))?;
     match stage.as_ref().and_then(|s| s.to_str()) {
         Some("outer") => outer(&spec, json, &tail)?,
@@ -110,6 +110,7 @@ fn inner(mut spec: Spec) -> Result<(), Failure> {
         }
     }
     lock(&spec)?;
+    crate::window::received(spec.window);
     if spec.trial {
         trial::check(&spec).map_err(|e| Failure::setup("trial", e))?;
         trial::tell(found.as_ref()).map_err(|e| Failure::setup("trial", e))?;

@@ -6,7 +6,7 @@ use super::reframe::{Frames, Purpose, purpose, unreadable};
 use crate::client::Piece;
 use crate::protocol::{Queried, Query};
 use crate::remote::Outbox;
-use crate::worker::encode::columns_of;
+use crate::worker::encode::{columns_of, ending};
 use arrow_array::ArrayRef;
 use arrow_flight::utils::flight_data_to_arrow_batch;
 use arrow_flight::{FlightData, FlightInfo};
@@ -155,8 +155,9 @@ impl<'a> Forwarding<'a> {
     }
 
     async fn end(mut self) -> Result<Queried, Fault> {
-        if self.schema.is_none() {
-            return Err(unreadable());
+        let schema = self.schema.as_ref().ok_or_else(unreadable)?;
+        if self.truncated {
+            self.frames.written(&ending::cut(schema).map_err(|_| unreadable())?);
         }
         let last: Bytes = self.frames.end();
         self.put(Piece::Bytes(last)).await;

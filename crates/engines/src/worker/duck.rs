@@ -173,9 +173,9 @@ fn connect(memory_bytes: u64, threads: u32) -> duckdb::Result<Connection> {
         .with("temp_directory", "")?
         .with("max_temp_directory_size", "0B")?;
     let connection = Connection::open_in_memory_with_flags(config)?;
-    // A worker sees one state of the data: footers are read once. Threads that may be further ahead of the reader than 1 MB
-    // wait less for it; much further, and the first rows come late.
-    connection.execute_batch("SET parquet_metadata_cache = true; SET streaming_buffer_size = '2MB'")?;
+    // A worker sees one state of the data: footers are read once. Rows wait in order for their reader, so that threads that may
+    // be further ahead than 1 MB wait less for it; much further, and the first rows come late.
+    connection.execute_batch("SET parquet_metadata_cache = true; SET streaming_buffer_size = '4MB'")?;
     connection.set_prepared_statement_cache_capacity(PLANS_KEPT);
     Ok(connection)
 }

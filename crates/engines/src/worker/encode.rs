@@ -1,6 +1,8 @@
 //! Results out: cut into frames, stopped at the caps on rows and bytes.
 
 mod clean;
+mod dictionary;
+pub mod ending;
 mod form;
 mod splice;
 mod stream;
@@ -9,9 +11,10 @@ mod tests;
 
 pub use stream::{BLOCK, Wanted, columns_of, size, write_stream};
 
-use crate::protocol::{TAG_ARROW, TAG_COLUMNS, write_frame, write_frame_of};
+use crate::protocol::{TAG_ARROW, TAG_COLUMNS, TAG_WINDOW, write_frame, write_frame_of};
 use arrow_schema::{DataType, TimeUnit};
 use domain::{FieldType, ResultColumn};
+use sandbox::{PANE, WindowInside};
 use std::io::{self, Write};
 
 /// Where a result goes.
@@ -28,19 +31,27 @@ pub trait Sink: Write + Send {
 /// Gathers what is written and sends it as frames of a useful size.
 pub struct Frames<'a, W: Write + Send> {
     out: &'a mut W,
+    window: Option<&'a mut WindowInside>,
     buffer: Vec<u8>,
     announce: bool,
 }
 
 /// What is gathered before it is sent.
-pub const FRAME: usize = 1024 * 1024;
+pub const FRAME: usize = PANE;
+/// What goes by the window. Shorter frames are gathered by their reader, who would hold up all of it.
+const WINDOWED: usize = 256 * 1024;
 /// What goes as it is, without being gathered.
 const LARGE: usize = 128 * 1024;
 
 impl<'a, W: Write + Send> Frames<'a, W> {
     /// `announce` says whether columns are told in a frame of their own.
     pub fn new(out: &'a mut W, announce: bool) -> Self {
-        Self { out, buffer: Vec::with_capacity(64 * 1024), announce }
+        Self { out, window: None, buffer: Vec::with_capacity(64 * 1024), announce }
+    }
+
+    /// Large frames go this way, if there is one.
+    pub fn through(self, window: Option<&'a mut WindowInside>) -> Self {
+        Self { window, ..self }
     }
 
     pub fn finish(mut self) -> io::Result<()> {
@@ -49,7 +60,9 @@ impl<'a, W: Write + Send> Frames<'a, W> {
 
     fn send(&mut self) -> io::Result<()> {
         if !self.buffer.is_empty() {
-            write_frame(self.out, TAG_ARROW, &self.buffer)?;
+            for piece in self.buffer.chunks(FRAME) {
+                put(self.out, &mut self.window, &[piece])?;
+            }
             self.buffer.clear();
         }
         Ok(())
@@ -75,14 +88,14 @@ impl<W: Write + Send> Sink for Frames<'_, W> {
                 length += here.len();
                 piece = rest;
                 if length == FRAME {
-                    write_frame_of(self.out, TAG_ARROW, &frame)?;
+                    put(self.out, &mut self.window, &frame)?;
                     frame.clear();
                     length = 0;
                 }
             }
         }
         if length > 0 {
-            write_frame_of(self.out, TAG_ARROW, &frame)?;
+            put(self.out, &mut self.window, &frame)?;
         }
         self.out.flush()
     }
@@ -94,7 +107,7 @@ impl<W: Write + Send> Write for Frames<'_, W> {
             // Large enough for frames of their own: not copied once more.
             self.send()?;
             for piece in bytes.chunks(FRAME) {
-                write_frame(self.out, TAG_ARROW, piece)?;
+                put(self.out, &mut self.window, &[piece])?;
             }
             return Ok(bytes.len());
         }
@@ -107,6 +120,19 @@ impl<W: Write + Send> Write for Frames<'_, W> {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// One frame, by the window if it is large enough for that to be worth it.
+fn put<W: Write>(out: &mut W, window: &mut Option<&mut WindowInside>, frame: &[&[u8]]) -> io::Result<()> {
+    let length: usize = frame.iter().map(|piece| piece.len()).sum();
+    match window {
+        Some(window) if length >= WINDOWED => {
+            let (pane, length) = window.fill(frame)?;
+            write_frame_of(out, TAG_WINDOW, &[&pane.to_le_bytes(), &length.to_le_bytes()])?;
+            out.flush()
+        }
+        _ => write_frame_of(out, TAG_ARROW, frame),
     }
 }
 

@@ -15,6 +15,7 @@ use crate::protocol::{
     TAG_FAILED, TAG_REQUEST, read_frame, write_frame,
 };
 use domain::SourceSchema;
+use sandbox::WindowInside;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -33,7 +34,7 @@ pub(crate) trait Engine {
 }
 
 /// Serves requests until the pipe ends.
-pub fn serve(input: impl Read, output: impl Write + Send) -> io::Result<()> {
+pub fn serve(input: impl Read, output: impl Write + Send, mut window: Option<WindowInside>) -> io::Result<()> {
     let mut input = BufReader::new(input);
     let mut output = BufWriter::with_capacity(256 * 1024, output);
     let mut opened: Option<Opened> = None;
@@ -41,7 +42,7 @@ pub fn serve(input: impl Read, output: impl Write + Send) -> io::Result<()> {
         let answer = if tag == TAG_REQUEST {
             serde_json::from_slice(&payload)
                 .map_err(|e| Failed::new(Cause::Protocol, e.to_string()))
-                .and_then(|request| answer(&mut opened, request, &mut output))
+                .and_then(|request| answer(&mut opened, request, &mut output, window.as_mut()))
         } else {
             Err(Failed::new(Cause::Protocol, "unexpected frame"))
         };
@@ -60,7 +61,12 @@ struct Opened {
     files: Vec<PathBuf>,
 }
 
-fn answer(opened: &mut Option<Opened>, request: Request, out: &mut (impl Write + Send)) -> Result<Done, Failed> {
+fn answer(
+    opened: &mut Option<Opened>,
+    request: Request,
+    out: &mut (impl Write + Send),
+    window: Option<&mut WindowInside>,
+) -> Result<Done, Failed> {
     match (request, opened.as_mut()) {
         (Request::Open(open), None) => {
             let files = open.engine.paths().into_iter().cloned().collect();
@@ -71,7 +77,7 @@ fn answer(opened: &mut Option<Opened>, request: Request, out: &mut (impl Write +
         (Request::Describe, Some(opened)) => opened.engine.describe().map(Done::Described),
         (Request::Query(query), Some(opened)) => {
             let start = Instant::now();
-            let mut frames = encode::Frames::new(out, query.announce);
+            let mut frames = encode::Frames::new(out, query.announce).through(window.filter(|_| query.window));
             let mut queried = match query.form {
                 Form::Estimate => estimate(opened.engine.as_mut(), &query, &mut frames)?,
                 _ => opened.engine.query(&query, &mut frames)?,

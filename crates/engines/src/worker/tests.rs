@@ -18,7 +18,7 @@ fn run(engine: OpenEngine, statements: &[&str]) -> Vec<Result<Done, Failed>> {
         write_frame(&mut input, TAG_REQUEST, &serde_json::to_vec(&request).unwrap()).unwrap();
     }
     let mut output = Vec::new();
-    serve(input.as_slice(), &mut output).unwrap();
+    serve(input.as_slice(), &mut output, None).unwrap();
     let mut output = output.as_slice();
     let mut answers = Vec::new();
     while let Some((tag, payload)) = read_frame(&mut output).unwrap() {

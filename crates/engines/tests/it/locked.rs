@@ -42,7 +42,7 @@ fn run(open: &Value, statements: &[&str]) -> Vec<Came> {
         input.extend(payload.as_bytes());
     }
     let mut output = Vec::new();
-    engines::worker::serve(input.as_slice(), &mut output).unwrap();
+    engines::worker::serve(input.as_slice(), &mut output, None).unwrap();
     let (mut rest, mut came, mut bytes) = (output.as_slice(), Vec::new(), Vec::new());
     while let [tag, a, b, c, d, more @ ..] = rest {
         let (payload, next) = more.split_at(u32::from_le_bytes([*a, *b, *c, *d]) as usize);

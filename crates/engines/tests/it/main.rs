@@ -17,3 +17,4 @@ mod sealed;
 mod secrets;
 mod talk;
 mod unlocked;
+mod window;

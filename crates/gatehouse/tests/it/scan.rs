@@ -161,6 +161,10 @@ fn one_scan_in_every_form() {
         assert_eq!(reply.header("x-gatehouse-arrow-compression"), name);
         assert_eq!(batches(&reply), plain);
     }
+    let numbered = batches(&with(&format!("{ARROW}; dictionary=true")));
+    let schema = numbered[0].schema();
+    let kind = schema.field_with_name("platform").unwrap().data_type();
+    assert!(matches!(kind, arrow_schema::DataType::Dictionary(..)), "{kind}");
     let refused = with("image/png");
     assert_eq!((refused.status, &refused.json()["kind"]), (400, &json!("accept")));
 }

@@ -31,28 +31,51 @@ fn script(name: &str, server: &Server, role: &str, more: &[&str], input: &str) -
 fn pyarrow_polars_and_duckdb_read_our_stream() {
     let dir = data(70_000);
     let server = over(&dir).start();
-    let read = |request: Value, compression: &str| -> Value {
-        let printed = script("scan_clients", &server, "analyst", &[&request.to_string(), compression], "");
+    let read = |request: Value, packing: &str| -> Value {
+        let printed = script("scan_clients", &server, "analyst", &[&request.to_string(), packing], "");
         serde_json::from_str(&printed).unwrap()
     };
     let all = json!({ "table_id": "numbers", "order_by": ["n"] });
-    for compression in ["none", "lz4", "zstd"] {
-        let seen = read(all.clone(), compression);
+    for packing in [
+        "compression=none",
+        "compression=lz4",
+        "compression=zstd",
+        "dictionary=true",
+        "compression=zstd;dictionary=true",
+    ] {
+        let seen = read(all.clone(), packing);
         for client in ["pyarrow", "polars", "duckdb"] {
-            assert_eq!(seen[client]["rows"], 70_000, "{client} with {compression}");
+            assert_eq!(seen[client]["rows"], 70_000, "{client} with {packing}");
             assert_eq!(seen[client]["names"], json!(["n", "name", "share"]), "{client}");
         }
         assert_eq!(seen["first"][1]["name"], "row 1");
         assert_eq!(seen["polars"]["first"], seen["first"]);
+        assert_eq!(seen["said"], json!({}));
     }
-    let nested = read(json!({ "table_id": "events", "limit": 2 }), "none");
+    let nested = read(json!({ "table_id": "events", "limit": 2 }), "compression=none");
     assert_eq!(nested["polars"]["first"][0]["device"]["screen"], json!({ "w": 1920, "h": 1080 }));
-    let empty = read(json!({ "table_id": "events", "where": "id < 0" }), "none");
+    let empty = read(json!({ "table_id": "events", "where": "id < 0" }), "compression=none");
     for client in ["pyarrow", "polars", "duckdb"] {
         assert_eq!(empty[client]["rows"], 0, "{client}");
         assert_eq!(empty[client]["names"].as_array().unwrap().len(), 16, "{client} keeps the columns of nothing");
     }
     assert_eq!(empty["pyarrow"]["types"], nested["pyarrow"]["types"]);
+}
+
+/// Few clients ask for trailers: a stream that was cut says so itself, and is read by all of them all the same.
+#[test]
+fn a_stream_that_was_cut_says_so_in_its_last_message() {
+    let dir = data(70_000);
+    let server = over(&dir).env("GATEHOUSE_API_SCAN_MAX_LIMIT", "60000").start();
+    for packing in ["compression=none", "compression=lz4;dictionary=true"] {
+        let request = json!({ "table_id": "numbers" }).to_string();
+        let seen = script("scan_clients", &server, "analyst", &[&request, packing], "");
+        let seen: Value = serde_json::from_str(&seen).unwrap();
+        for client in ["pyarrow", "polars", "duckdb"] {
+            assert_eq!(seen[client]["rows"], 60_000, "{client} with {packing}");
+        }
+        assert_eq!(seen["said"], json!({ "gatehouse.truncated": "true" }), "{packing}");
+    }
 }
 
 /// Each statement with what pyarrow makes of its answer.

@@ -135,8 +135,10 @@ impl<'a> Fetch<'a> {
         let source = source.ok_or_else(|| Fault::internal("path.source"))?;
         self.house.note_sandbox(source, &mut self.run);
         let version = source.data_version()?;
-        // What one caller was given is nobody's to be shown again.
-        let (house, Wanted { form, rows }, shared) = (self.house, self.wanted, self.joined.is_none());
+        // What one caller was given is nobody's to be shown again; and what the house itself writes to may change twice before
+        // its file looks changed.
+        let shared = self.joined.is_none() && !source.is_writable();
+        let (house, Wanted { form, rows }) = (self.house, self.wanted);
         let key = |bytes| Key::of(&approved, version.clone(), form, rows, bytes).filter(|_| shared);
         let known = |key: Key| Some((house.results.get(&key)?, key));
         let most = approved.limits().bytes;
@@ -214,7 +216,7 @@ impl<'a> Fetch<'a> {
             match streaming.next().await? {
                 Next::Bytes(bytes) => {
                     came += bytes.len();
-                    first.push(bytes);
+                    first.push(if gathered.is_some() { kept(&bytes) } else { bytes });
                 }
                 Next::End(total) => {
                     *gathered = gathered.take().map(|_| first.clone());
@@ -230,6 +232,7 @@ impl<'a> Fetch<'a> {
         }
         loop {
             match streaming.next().await? {
+                Next::Bytes(bytes) if gathered.is_some() => self.pass_on(kept(&bytes), reader, gathered).await?,
                 Next::Bytes(bytes) => self.pass_on(bytes, reader, gathered).await?,
                 Next::End(total) => {
                     self.total = Some(total);
@@ -368,6 +371,12 @@ impl<'a> Fetch<'a> {
             }
         }
     }
+}
+
+/// A copy, to be sent and to be sent again: what came may be a pane of its worker's window, which the worker waits for and
+/// could change meanwhile.
+fn kept(bytes: &Bytes) -> Bytes {
+    Bytes::copy_from_slice(bytes)
 }
 
 /// Nobody is there to read.

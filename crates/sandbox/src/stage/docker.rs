@@ -92,6 +92,7 @@ mod tests {
             program: Program { path: "/opt/gatehouse".into(), args: vec!["runner".into()], libraries: Vec::new() },
             reads: spec::place(Tier::Container, reads),
             locks: false,
+            window: None,
             tmp: T1_TMP.into(),
             limits,
             profile: crate::jail::Profile::Worker,

@@ -4,14 +4,18 @@ use crate::probe::Tier;
 use crate::spec::Spec;
 use rustix::process::{DumpableBehavior, Resource, Rlimit, Signal};
 use std::io;
+use std::os::fd::RawFd;
 
-/// Keeps stdin, stdout and stderr. A server's libraries may have left others open across exec.
-pub(super) fn close_inherited_files() -> io::Result<()> {
-    // SAFETY: this runs first in `main`; nothing in this process owns a descriptor above 2 yet.
-    match unsafe { libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, 0_u32) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
+/// Keeps stdin, stdout, stderr and a window. A server's libraries may have left others open across exec.
+pub(super) fn close_inherited_files(window: Option<RawFd>) -> io::Result<()> {
+    let window = window.and_then(|window| u32::try_from(window).ok()).unwrap_or(u32::MAX);
+    for (first, last) in [(3, window.saturating_sub(1)), (window.saturating_add(1).max(3), u32::MAX)] {
+        // SAFETY: this runs first in `main`; nothing in this process owns a descriptor above 2 yet.
+        if first <= last && unsafe { libc::syscall(libc::SYS_close_range, first, last, 0_u32) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
     }
+    Ok(())
 }
 
 /// Fails if there is a second thread, which Landlock would not hold.

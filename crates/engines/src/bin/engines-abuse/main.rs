@@ -1,7 +1,9 @@
-//! For the tests of the engines only: the real worker, and one whose engine nobody has locked down.
+//! For the tests of the engines only: the real worker, one whose engine nobody has locked down, and one that lies.
 //!
-//! Both are held by the real sandbox. It is never part of the `gatehouse` binary.
+//! All are held by the real sandbox. It is never part of the `gatehouse` binary.
 
+mod frames;
+mod lying;
 mod unlocked;
 
 use std::ffi::OsString;
@@ -13,6 +15,7 @@ fn main() -> ExitCode {
     match args.next().as_ref().and_then(|a| a.to_str()) {
         Some("runner") => worker(args.collect(), engines::run_worker),
         Some("unlocked") => worker(args.collect(), unlocked::run),
+        Some("lying") => worker(args.collect(), lying::run),
         _ => ExitCode::from(2),
     }
 }

@@ -2,11 +2,12 @@
 //!
 //! It speaks as the real worker does (a tag, a length, JSON), and knows `Open` and `Query`.
 
+use crate::frames::{request, tell};
 use rusqlite::fallible_iterator::FallibleIterator;
 use serde_json::{Value, json};
 use std::error::Error;
 use std::fmt::Write as _;
-use std::io::{self, Read, Write};
+use std::io;
 
 /// Of what a statement gives, so much is told: enough to find a secret in.
 const SHOWN: usize = 100_000;
@@ -29,33 +30,11 @@ pub fn run() -> io::Result<()> {
             }),
         };
         match ran {
-            Ok(shown) => answer(b'D', &json!({ "ran": shown }))?,
-            Err(error) => answer(b'F', &json!({ "failed": error.to_string() }))?,
+            Ok(shown) => tell(b'D', json!({ "ran": shown }).to_string().as_bytes())?,
+            Err(error) => tell(b'F', json!({ "failed": error.to_string() }).to_string().as_bytes())?,
         }
     }
     Ok(())
-}
-
-/// `None` at the end of the pipe.
-fn request() -> io::Result<Option<Value>> {
-    let mut head = [0u8; 5];
-    let mut stdin = io::stdin().lock();
-    if stdin.read_exact(&mut head).is_err() {
-        return Ok(None);
-    }
-    let [_, length @ ..] = head;
-    let mut payload = vec![0; u32::from_le_bytes(length) as usize];
-    stdin.read_exact(&mut payload)?;
-    Ok(Some(serde_json::from_slice(&payload)?))
-}
-
-fn answer(tag: u8, value: &Value) -> io::Result<()> {
-    let payload = value.to_string();
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(&[tag])?;
-    stdout.write_all(&u32::try_from(payload.len()).map_err(io::Error::other)?.to_le_bytes())?;
-    stdout.write_all(payload.as_bytes())?;
-    stdout.flush()
 }
 
 impl Engine {

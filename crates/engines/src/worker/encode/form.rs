@@ -1,15 +1,17 @@
 //! What rows are written as: Arrow, Parquet, CSV or JSON, all through one writer of batches.
 
-use super::Sink;
+use super::dictionary::Dictionaries;
 use super::splice::Message;
+use super::{Sink, ending};
 use crate::json::{Capped, write_cell};
-use crate::protocol::Form;
+use crate::protocol::{Compression, Form, Packing};
 use arrow_array::{Array, RecordBatch};
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 use arrow_schema::{ArrowError, SchemaRef};
 use parquet::arrow::ArrowWriter;
-use parquet::basic::Compression;
+use parquet::basic::Compression as ParquetCompression;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use std::io::{self, Write};
 
@@ -18,24 +20,29 @@ const GROUP: usize = 2 * super::BLOCK;
 
 /// One of the forms, being written.
 pub enum Writer<'a> {
-    Arrow(Box<StreamWriter<&'a mut dyn Sink>>),
+    Arrow(Box<ArrowStream<'a>>),
     Parquet(Box<ArrowWriter<&'a mut dyn Sink>>),
     Text(Text<'a>),
 }
 
 impl<'a> Writer<'a> {
     pub fn new(form: Form, schema: &SchemaRef, out: &'a mut dyn Sink) -> Result<Self, ArrowError> {
-        let arrow = |out, packed| {
-            let options = IpcWriteOptions::default().try_with_compression(packed)?;
-            StreamWriter::try_new_with_options(out, schema, options).map(|writer| Self::Arrow(Box::new(writer)))
+        let arrow = |out, Packing { compression, dictionary }| {
+            let options = IpcWriteOptions::default().try_with_compression(compression.map(|c| match c {
+                Compression::Lz4 => CompressionType::LZ4_FRAME,
+                Compression::Zstd => CompressionType::ZSTD,
+            }))?;
+            let dictionaries = dictionary.then(|| Dictionaries::of(schema));
+            let schema = dictionaries.as_ref().map_or(schema, Dictionaries::schema).clone();
+            let writer = StreamWriter::try_new_with_options(out, &schema, options)?;
+            Ok(Self::Arrow(Box::new(ArrowStream { writer, schema, dictionaries })))
         };
         match form {
-            Form::Arrow => arrow(out, None),
-            Form::ArrowLz4 => arrow(out, Some(CompressionType::LZ4_FRAME)),
-            Form::ArrowZstd => arrow(out, Some(CompressionType::ZSTD)),
+            Form::Arrow => arrow(out, Packing::default()),
+            Form::Packed(packing) => arrow(out, packing),
             Form::Parquet => {
                 let properties = WriterProperties::builder()
-                    .set_compression(Compression::SNAPPY)
+                    .set_compression(ParquetCompression::SNAPPY)
                     .set_max_row_group_row_count(Some(GROUP))
                     .build();
                 Ok(Self::Parquet(Box::new(ArrowWriter::try_new(out, schema.clone(), Some(properties))?)))
@@ -47,7 +54,7 @@ impl<'a> Writer<'a> {
 
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
         match self {
-            Self::Arrow(writer) => writer.write(batch),
+            Self::Arrow(stream) => stream.write(batch),
             Self::Parquet(writer) => Ok(writer.write(batch)?),
             Self::Text(text) => text.write(batch),
         }
@@ -56,7 +63,7 @@ impl<'a> Writer<'a> {
     /// One batch, of parts. Only for Arrow as it is.
     pub fn write_spliced(&mut self, message: &Message) -> Result<(), ArrowError> {
         match self {
-            Self::Arrow(writer) => Ok(writer.get_mut().pieces(&message.pieces())?),
+            Self::Arrow(stream) => Ok(stream.writer.get_mut().pieces(&message.pieces())?),
             _ => Err(ArrowError::InvalidArgumentError("only Arrow is sent in parts".to_owned())),
         }
     }
@@ -69,12 +76,41 @@ impl<'a> Writer<'a> {
         }
     }
 
-    pub fn finish(self) -> Result<(), ArrowError> {
+    /// `truncated` is told in the result itself, where its form has a place for that.
+    pub fn finish(self, truncated: bool) -> Result<(), ArrowError> {
         match self {
-            Self::Arrow(mut writer) => writer.finish(),
-            Self::Parquet(writer) => Ok(writer.close().map(drop)?),
+            Self::Arrow(stream) => stream.finish(truncated),
+            Self::Parquet(mut writer) => {
+                if truncated {
+                    writer.append_key_value_metadata(KeyValue::new(ending::TRUNCATED.to_owned(), "true".to_owned()));
+                }
+                Ok(writer.close().map(drop)?)
+            }
             Self::Text(text) => text.finish(),
         }
+    }
+}
+
+/// An Arrow IPC stream, its texts numbered or not.
+pub struct ArrowStream<'a> {
+    writer: StreamWriter<&'a mut dyn Sink>,
+    schema: SchemaRef,
+    dictionaries: Option<Dictionaries>,
+}
+
+impl ArrowStream<'_> {
+    fn write(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
+        match &self.dictionaries {
+            None => self.writer.write(batch),
+            Some(dictionaries) => self.writer.write(&dictionaries.encode(batch)?),
+        }
+    }
+
+    fn finish(mut self, truncated: bool) -> Result<(), ArrowError> {
+        if truncated {
+            self.writer.get_mut().write_all(&ending::cut(&self.schema)?)?;
+        }
+        self.writer.finish()
     }
 }
 

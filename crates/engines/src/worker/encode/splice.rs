@@ -148,7 +148,8 @@ impl Body {
     }
 }
 
-fn framed(metadata: &[u8]) -> Vec<u8> {
+/// A message's head as it stands in a stream.
+pub fn framed(metadata: &[u8]) -> Vec<u8> {
     const PREFIX: usize = 8;
     let length = (PREFIX + metadata.len()).next_multiple_of(ALIGNMENT);
     let told = u32::try_from(length - PREFIX).unwrap_or(u32::MAX);

@@ -67,8 +67,8 @@ pub fn write_stream(
             break;
         }
     }
-    let (row_count, full) = blocks.finish().map_err(protocol)?;
-    Ok(Queried { columns, row_count, truncated: more || full, exec_ms: 0.0 })
+    let (row_count, truncated) = blocks.finish(more).map_err(protocol)?;
+    Ok(Queried { columns, row_count, truncated, exec_ms: 0.0 })
 }
 
 /// Parquet has no word for some types.
@@ -189,11 +189,12 @@ impl Blocks<'_> {
         Ok(true)
     }
 
-    /// Rows written, and whether the bytes ran out before they did.
-    fn finish(mut self) -> Result<(u64, bool), ArrowError> {
+    /// Rows written, and whether there were more: those that the cap kept out, or because the bytes ran out.
+    fn finish(mut self, more: bool) -> Result<(u64, bool), ArrowError> {
         self.send(true)?;
-        self.writer.finish()?;
-        Ok((self.written, self.full))
+        let truncated = more || self.full;
+        self.writer.finish(truncated)?;
+        Ok((self.written, truncated))
     }
 }
 

@@ -6,7 +6,7 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use domain::ResultColumn;
-use engines::Form;
+use engines::{Compression, Form, Packing};
 use http_body::Frame;
 use std::io;
 use std::pin::Pin;
@@ -48,8 +48,8 @@ fn headers(head: &Head, form: Form) -> HeaderMap {
         set(FILTERED_BY, &head.filtered_by.join(", "));
     }
     match form {
-        Form::ArrowLz4 => set(COMPRESSION, "lz4"),
-        Form::ArrowZstd => set(COMPRESSION, "zstd"),
+        Form::Packed(Packing { compression: Some(Compression::Lz4), .. }) => set(COMPRESSION, "lz4"),
+        Form::Packed(Packing { compression: Some(Compression::Zstd), .. }) => set(COMPRESSION, "zstd"),
         _ => {}
     }
     match head.tail {

@@ -2,14 +2,14 @@
 
 use axum::http::{HeaderMap, HeaderName, header};
 use domain::{Fault, Kind};
-use engines::Form;
+use engines::{Compression, Form, Packing};
 
 pub const ARROW: &str = "application/vnd.apache.arrow.stream";
 pub const PARQUET: &str = "application/vnd.apache.parquet";
 
 pub fn content_type(form: Form) -> &'static str {
     match form {
-        Form::Arrow | Form::ArrowLz4 | Form::ArrowZstd => ARROW,
+        Form::Arrow | Form::Packed(_) => ARROW,
         Form::Parquet => PARQUET,
         Form::Csv => "text/csv; charset=utf-8; header=present",
         Form::Json | Form::Estimate => "application/json",
@@ -43,21 +43,29 @@ pub fn form(headers: &HeaderMap, usual: Form) -> Result<Form, Fault> {
 /// Arrow packs its own buffers, which every reader unpacks by itself. Only who names Arrow is asked for it: other
 /// clients list codings without meaning this one.
 fn packed(headers: &HeaderMap, parameters: &str) -> Form {
-    let named = parameters.split(';').find_map(|p| p.trim().strip_prefix("compression="));
+    let parameter = |name: &str| parameters.split(';').find_map(|p| p.trim().strip_prefix(name)?.strip_prefix('='));
     let codings = listed(headers, header::ACCEPT_ENCODING);
-    let mut wanted = named.into_iter().chain(codings.iter().map(String::as_str));
-    let form = |coding: &str| match coding.split(';').next().unwrap_or_default().trim() {
-        "lz4" => Some(Form::ArrowLz4),
-        "zstd" => Some(Form::ArrowZstd),
-        "none" | "identity" => Some(Form::Arrow),
+    let mut wanted = parameter("compression").into_iter().chain(codings.iter().map(String::as_str));
+    let compression = wanted.find_map(|coding| match coding.split(';').next().unwrap_or_default().trim() {
+        "lz4" => Some(Some(Compression::Lz4)),
+        "zstd" => Some(Some(Compression::Zstd)),
+        "none" | "identity" => Some(None),
         _ => None,
-    };
-    wanted.find_map(form).unwrap_or(Form::Arrow)
+    });
+    let packing = Packing { compression: compression.flatten(), dictionary: parameter("dictionary") == Some("true") };
+    if packing == Packing::default() { Form::Arrow } else { Form::Packed(packing) }
 }
 
 fn listed(headers: &HeaderMap, name: HeaderName) -> Vec<String> {
     let values = headers.get_all(name).into_iter().filter_map(|value| value.to_str().ok());
-    values.flat_map(|v| v.split(',')).map(|item| item.trim().to_ascii_lowercase()).filter(|i| !i.is_empty()).collect()
+    let items = values.flat_map(|v| v.split(',')).map(|item| item.trim().to_ascii_lowercase());
+    items.filter(|item| !item.is_empty() && !is_refused(item)).collect()
+}
+
+/// `q=0`: anything but this.
+fn is_refused(item: &str) -> bool {
+    let weight = item.split(';').find_map(|p| p.trim().strip_prefix("q="));
+    weight.and_then(|weight| weight.trim().parse::<f64>().ok()).is_some_and(|weight| weight == 0.0)
 }
 
 #[cfg(test)]
@@ -66,17 +74,23 @@ mod tests {
 
     #[test]
     fn forms_follow_from_headers() {
+        let packed = |compression, dictionary| Some(Form::Packed(Packing { compression, dictionary }));
+        let (lz4, zstd) = (Some(Compression::Lz4), Some(Compression::Zstd));
         for (accept, encoding, expected) in [
             ("", "", Some(Form::Arrow)),
             ("*/*", "gzip, deflate, br, zstd", Some(Form::Arrow)),
             (ARROW, "", Some(Form::Arrow)),
-            (ARROW, "lz4", Some(Form::ArrowLz4)),
-            (ARROW, "gzip, zstd;q=0.9", Some(Form::ArrowZstd)),
-            ("application/vnd.apache.arrow.stream; compression=zstd", "lz4", Some(Form::ArrowZstd)),
+            (ARROW, "lz4", packed(lz4, false)),
+            (ARROW, "lz4;q=0, zstd", packed(zstd, false)),
+            (ARROW, "gzip, zstd;q=0.9", packed(zstd, false)),
+            ("application/vnd.apache.arrow.stream; compression=zstd", "lz4", packed(zstd, false)),
+            ("application/vnd.apache.arrow.stream; dictionary=true", "", packed(None, true)),
+            ("application/vnd.apache.arrow.stream; dictionary=true", "lz4", packed(lz4, true)),
             ("application/vnd.apache.arrow.stream;compression=none", "lz4", Some(Form::Arrow)),
             ("application/vnd.apache.parquet", "zstd", Some(Form::Parquet)),
             ("text/csv;q=0.9, */*", "", Some(Form::Csv)),
             ("text/html, application/json", "", Some(Form::Json)),
+            ("text/csv;q=0, application/json", "", Some(Form::Json)),
             ("text/html", "", None),
         ] {
             let mut headers = HeaderMap::new();

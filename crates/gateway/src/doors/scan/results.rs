@@ -45,7 +45,7 @@ pub struct KeptResult {
 }
 
 /// Functions whose value changes while the data does not.
-const RESTLESS: [&str; 17] = [
+const RESTLESS: [&str; 18] = [
     "current_",
     "now(",
     "'now'",
@@ -54,7 +54,8 @@ const RESTLESS: [&str; 17] = [
     "age(",
     "localtime",
     "random",
-    "uuid(",
+    "uuid",
+    "sample",
     "gen_random",
     "transaction_timestamp",
     // SQLite's, which take the present moment where they are given none, or a bound one.
