@@ -9,6 +9,7 @@ mod cluster;
 mod data;
 mod fence;
 mod files;
+mod guard;
 mod postgres;
 mod sail;
 mod sqlite;
