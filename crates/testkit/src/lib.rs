@@ -17,6 +17,7 @@ mod sail;
 mod server;
 mod service;
 mod tally;
+mod wire;
 
 pub use ballista::Ballista;
 pub use bigquery::{BigQuery, Gate};
@@ -32,3 +33,4 @@ pub use sail::{Mode, Sail};
 pub use server::{Server, ServerBuilder};
 pub use service::{Called, Service, Upset};
 pub use tally::tally;
+pub use wire::Wire;
