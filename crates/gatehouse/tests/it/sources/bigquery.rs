@@ -3,7 +3,7 @@
 use super::{Had, Source, Trouble, data, suite};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use testkit::Gate;
+use testkit::{Gate, GrpcGate};
 
 /// The predicates of the suite, line by line.
 const FILTERS: &str = include_str!("../cases/sources/filters.bigquery.txt");
@@ -11,6 +11,7 @@ const FILTERS: &str = include_str!("../cases/sources/filters.bigquery.txt");
 pub struct BigQuery {
     emulator: testkit::BigQuery,
     gate: Gate,
+    rows: GrpcGate,
     key: PathBuf,
     trouble: Option<Trouble>,
 }
@@ -22,12 +23,12 @@ impl BigQuery {
     pub fn new(dir: &Path) -> Self {
         let emulator = testkit::BigQuery::start();
         let gate = Gate::before(&emulator.url());
-        let key = gate.key_file(dir);
+        let (rows, key) = (gate.before_rows(&emulator.storage_url()), gate.key_file(dir));
         emulator.sql(&kinds());
         for table in data::tables() {
             make(&emulator, &table);
         }
-        Self { emulator, gate, key, trouble: None }
+        Self { emulator, gate, rows, key, trouble: None }
     }
 }
 
@@ -110,7 +111,7 @@ impl Source for BigQuery {
             testkit::BigQuery::PROJECT,
             testkit::BigQuery::DATASET,
             self.gate.url,
-            self.emulator.storage_url(),
+            self.rows.url,
             self.key.display(),
         )
     }

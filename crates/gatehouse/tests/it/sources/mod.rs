@@ -6,6 +6,7 @@
 mod ballista;
 mod bigquery;
 mod cluster;
+mod cut;
 mod data;
 mod fence;
 mod files;

@@ -3,14 +3,14 @@
 use super::files::Files;
 use super::{Had, Source, Trouble, data};
 use std::path::{Path, PathBuf};
-use testkit::{FlightGate, Mode};
+use testkit::{GrpcGate, Mode};
 
 /// What the gate asks for.
 const TOKEN: &str = "a-pass-of-ours";
 
 pub struct Sail {
     engine: testkit::Sail,
-    gate: FlightGate,
+    gate: GrpcGate,
     mode: Mode,
     dir: PathBuf,
     trouble: Option<Trouble>,
@@ -23,7 +23,7 @@ impl Sail {
         std::fs::create_dir(&dir).unwrap();
         drop(Files::new(&dir));
         let engine = testkit::Sail::start(mode);
-        let gate = FlightGate::before(&engine.url(), TOKEN);
+        let gate = GrpcGate::before(&engine.url(), TOKEN);
         let sail = Self { engine, gate, mode, dir, trouble: None };
         sail.make_tables();
         sail
