@@ -11,6 +11,7 @@ mod data;
 mod fence;
 mod files;
 mod guard;
+mod left;
 mod postgres;
 mod sail;
 mod sqlite;
