@@ -4,6 +4,7 @@
 
 mod ballista;
 mod bigquery;
+mod certificates;
 mod client;
 mod disk;
 mod flight;
@@ -21,6 +22,7 @@ mod wire;
 
 pub use ballista::Ballista;
 pub use bigquery::{BigQuery, Gate};
+pub use certificates::certificates;
 pub use client::{Client, Cut, Event, Reply};
 pub use disk::Disk;
 pub use grpc_gate::GrpcGate;
