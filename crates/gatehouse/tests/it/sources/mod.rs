@@ -8,6 +8,7 @@ mod bigquery;
 mod cluster;
 mod cut;
 mod data;
+mod estimates;
 mod fence;
 mod files;
 mod guard;
