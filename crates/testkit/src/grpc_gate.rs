@@ -53,7 +53,15 @@ impl GrpcGate {
         let port = listener.local_addr().expect("its address").port();
         let url = if tls.is_some() { format!("https://localhost:{port}") } else { format!("http://127.0.0.1:{port}") };
         let (beyond, held) = (beyond.to_owned(), watch::Sender::new(false));
-        let way = Way { beyond, channel: None, token, held, waiting: Arc::default(), asked: Arc::default(), busy: Arc::default() };
+        let way = Way {
+            beyond,
+            channel: None,
+            token,
+            held,
+            waiting: Arc::default(),
+            asked: Arc::default(),
+            busy: Arc::default(),
+        };
         let (shared, pem) = (way.clone(), tls.map(|dir| ["server.crt", "server.key"].map(|file| dir.join(file))));
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");

@@ -44,13 +44,15 @@ impl Postgres {
     async fn lack(&self, session: &Session) -> Result<Option<(String, &'static str)>, tokio_postgres::Error> {
         let name = self.pool.name();
         if let Some(role) = first(session, ABOVE).await? {
-            let message = format!("source `{name}` signs in as, or can take, `{role}`: a role above row-level security");
+            let message =
+                format!("source `{name}` signs in as, or can take, `{role}`: a role above row-level security");
             let hint = "sign in as a role that is SUPERUSER or BYPASSRLS neither itself nor by membership";
             return Ok(Some((message, hint)));
         }
         if let Some(table) = first(session, OWNED).await? {
-            let message =
-                format!("source `{name}` can act as the owner of `{table}`, for whom its row-level security does not hold");
+            let message = format!(
+                "source `{name}` can act as the owner of `{table}`, for whom its row-level security does not hold"
+            );
             return Ok(Some((message, "sign in as another role, or ALTER TABLE … FORCE ROW LEVEL SECURITY")));
         }
         if self.writable {
@@ -62,7 +64,8 @@ impl Postgres {
         }
         let made = pair(session, MAKES).await?;
         Ok(made.map(|(role, schema)| {
-            let message = format!("source `{name}` signs in as, or can take, `{role}`, who may make tables in `{schema}`");
+            let message =
+                format!("source `{name}` signs in as, or can take, `{role}`, who may make tables in `{schema}`");
             (message, "REVOKE CREATE on that schema from the role and from PUBLIC")
         }))
     }

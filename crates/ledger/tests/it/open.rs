@@ -96,7 +96,9 @@ fn as_of(place: &Place, version: usize, more: &str) {
     };
     match &place.database {
         Some(database) => {
-            let known = format!("CREATE TABLE ledger_version (version BIGINT NOT NULL); INSERT INTO ledger_version VALUES ({version});");
+            let known = format!(
+                "CREATE TABLE ledger_version (version BIGINT NOT NULL); INSERT INTO ledger_version VALUES ({version});"
+            );
             Postgres::shared().sql(database, &format!("{known} {} {more}", steps("postgres")));
         }
         None => {

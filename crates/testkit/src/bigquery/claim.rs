@@ -40,7 +40,12 @@ fn is_signed(said: &str, signature: &[u8], public_key: &Path) -> bool {
         path
     };
     let (signature, said) = (file("signature", signature), file("said", said.as_bytes()));
-    let openssl =
-        Command::new("openssl").args(["dgst", "-sha256", "-verify"]).arg(public_key).arg("-signature").arg(signature).arg(said).output();
+    let openssl = Command::new("openssl")
+        .args(["dgst", "-sha256", "-verify"])
+        .arg(public_key)
+        .arg("-signature")
+        .arg(signature)
+        .arg(said)
+        .output();
     openssl.expect("openssl to run").status.success()
 }

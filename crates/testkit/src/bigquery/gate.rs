@@ -149,7 +149,9 @@ impl State {
             false => self.account.lock().expect("the account").as_deref().is_some_and(|account| {
                 let body = String::from_utf8_lossy(&request.body);
                 let asked = body.split_once("&assertion=");
-                asked.is_some_and(|(grant, assertion)| grant == claim::GRANT && claim::holds(assertion, account, &self.giver))
+                asked.is_some_and(|(grant, assertion)| {
+                    grant == claim::GRANT && claim::holds(assertion, account, &self.giver)
+                })
             }),
         };
         match self.token.lock().expect("the token").clone().filter(|_| known) {

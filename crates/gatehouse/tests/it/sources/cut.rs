@@ -72,9 +72,7 @@ fn a_cut_result_of_postgres_is_not_taken_for_whole() {
 fn a_cut_result_of_sail_is_not_taken_for_whole() {
     const ROWS: u64 = 1_000_000;
     let sail = Sail::start(Mode::Local);
-    sail.sql(&format!(
-        "CREATE TABLE lines AS SELECT id + 1 AS n, concat('line ', id) AS line FROM range({ROWS})"
-    ));
+    sail.sql(&format!("CREATE TABLE lines AS SELECT id + 1 AS n, concat('line ', id) AS line FROM range({ROWS})"));
     let port = sail.url().rsplit_once(':').unwrap().1.parse().unwrap();
     let wire = Wire::to(port);
     let toml = format!("[sources.lake]\nkind = 'flight'\nurl = '{}'\n", wire.of(&sail.url(), port));

@@ -26,7 +26,8 @@ fn house() -> (Server, String) {
     let cluster = Postgres::shared();
     let database = cluster.database();
     cluster.sql(&database, DATABASE);
-    let toml = "[sources.crm]\nkind = 'postgres'\nurl_env = 'CRM_URL'\nsslmode = 'disable'\nschemas = ['public', 'side']\n";
+    let toml =
+        "[sources.crm]\nkind = 'postgres'\nurl_env = 'CRM_URL'\nsslmode = 'disable'\nschemas = ['public', 'side']\n";
     let server = crate::support::server()
         .file("gatehouse.toml", toml)
         .file("contracts/events.yaml", CONTRACT)
@@ -61,7 +62,10 @@ fn the_planner_of_the_database_tells_what_is_open() {
     assert_eq!(cut["estimated_result_rows"], 7, "{cut}");
     // A table of the same name in another schema is another table.
     let side = estimate(&root, &json!({ "table_id": "side.events" }));
-    assert_eq!((&side["estimated_result_rows"], &side["estimated_scan_bytes"]), (&json!(1_000), &json!(size("side.events"))));
+    assert_eq!(
+        (&side["estimated_result_rows"], &side["estimated_scan_bytes"]),
+        (&json!(1_000), &json!(size("side.events")))
+    );
 }
 
 #[test]

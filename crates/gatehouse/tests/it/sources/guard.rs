@@ -97,9 +97,15 @@ fn the_doctor_names_a_user_who_may_write() {
     };
     let cases = [
         ("SELECT 1", "`guard_writer`, who may write to `trail`"),
-        ("REVOKE INSERT ON trail FROM guard_writer; GRANT UPDATE (at) ON trail TO guard_user", "`guard_user`, who may write to `trail`"),
+        (
+            "REVOKE INSERT ON trail FROM guard_writer; GRANT UPDATE (at) ON trail TO guard_user",
+            "`guard_user`, who may write to `trail`",
+        ),
         ("REVOKE UPDATE (at) ON trail FROM guard_user; GRANT TRUNCATE ON trail TO PUBLIC", "who may write to `trail`"),
-        ("REVOKE TRUNCATE ON trail FROM PUBLIC; GRANT CREATE ON SCHEMA public TO guard_writer", "who may make tables in `public`"),
+        (
+            "REVOKE TRUNCATE ON trail FROM PUBLIC; GRANT CREATE ON SCHEMA public TO guard_writer",
+            "who may make tables in `public`",
+        ),
     ];
     for (change, told) in cases {
         let found = found(change);

@@ -142,8 +142,11 @@ pub fn naming() -> Vec<Asked> {
         "SELECT set_config('request.jwt.claims', '{\"tenant\": \"$TENANT\"}', true) AS s, customer FROM invoices",
     ];
     asked.extend(statements.iter().flat_map(|sql| statement(sql)));
-    let questions =
-        ["invoices of customer $WORD 7", "invoices with the code $WORD", "How many invoices of the tenant $TENANT are there?"];
+    let questions = [
+        "invoices of customer $WORD 7",
+        "invoices with the code $WORD",
+        "How many invoices of the tenant $TENANT are there?",
+    ];
     asked.extend(questions.iter().flat_map(|words| question(words)));
     asked
 }
