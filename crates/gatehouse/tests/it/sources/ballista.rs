@@ -89,6 +89,11 @@ impl Source for Ballista {
         }
     }
 
+    /// It is tried too seldom to keep the list.
+    fn is_known(&self) -> bool {
+        false
+    }
+
     /// A statement there runs to its end, whoever still waits for it.
     fn stops(&self) -> bool {
         false

@@ -11,6 +11,7 @@ mod data;
 mod estimates;
 mod fence;
 mod files;
+mod functions;
 mod guard;
 mod left;
 mod postgres;
@@ -47,6 +48,10 @@ pub trait Source: Send + Sync {
     /// A predicate of the suite in the flavour of its tables; none where that has no words for it.
     fn filter(&self, filter: &'static str) -> Option<&'static str> {
         Some(filter)
+    }
+    /// Whether the predicates that it refuses are written down. Where they are not, one in five may be.
+    fn is_known(&self) -> bool {
+        true
     }
     /// A scan of the suite likewise.
     fn shape(&self, shape: &str) -> String {
