@@ -41,6 +41,13 @@ fn forget(json: &mut Value) {
             object.values_mut().for_each(forget);
         }
         Value::Array(items) => items.iter_mut().for_each(forget),
+        // What a tool gives is JSON in a text.
+        Value::String(text) if text.starts_with('{') => {
+            if let Ok(mut inner) = serde_json::from_str::<Value>(text) {
+                forget(&mut inner);
+                *text = inner.to_string();
+            }
+        }
         _ => {}
     }
 }

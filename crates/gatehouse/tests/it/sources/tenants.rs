@@ -6,6 +6,7 @@ mod asked;
 use crate::said::said;
 use asked::{Asked, Words, naming, plain};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use testkit::{Client, Postgres, Server};
 
 /// Each tenant's rows hold a word that stands nowhere else.
@@ -105,18 +106,24 @@ fn nothing_of_one_tenant_shows_to_the_other() {
         let client = client(&crm.server, &format!("ann{round}"), tenant, "analyst");
         let words = Words::of(tenant);
         let (_, others, _) = TENANTS.iter().find(|(other, ..)| *other != tenant).unwrap();
-        let mut own = 0;
+        let (mut own, mut doors) = (0, BTreeSet::new());
         for asked in plain() {
             let reply = asked.send(&client, &[]);
             let text = reply.text();
             tried.requests += 1;
-            own += usize::from(text.contains(word));
+            if text.contains(word) {
+                own += 1;
+                doors.insert(asked.path);
+            }
             if text.contains(others) {
                 tried.told(tenant, &asked, "shows the other's", &text);
             }
             assert_ne!(reply.status, 500, "{} {}: {text}", asked.path, asked.body);
         }
         assert!(own > 20, "{tenant} saw too little of its own to tell anything: {own}");
+        for door in ["/api/query", "/api/query/hybrid", "/chat", "/v1/chat/completions", "/mcp/crm", "/api/v2/scan"] {
+            assert!(doors.contains(door), "{tenant} saw nothing of its own by {door}");
+        }
         for asked in naming() {
             // What the caller wrote comes back in errors and records, and is no secret. Theirs twice: what a first try left
             // behind must not show either.

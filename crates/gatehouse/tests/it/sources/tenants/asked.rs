@@ -37,7 +37,7 @@ impl Asked {
     pub fn send(&self, client: &Client, words: &[(&str, &str)]) -> Reply {
         let accept = if self.path == "/mcp/crm" { "application/json, text/event-stream" } else { "application/json" };
         let body = words.iter().fold(self.body.clone(), |body, (mark, word)| body.replace(mark, word));
-        let client = client.clone().header("accept", accept);
+        let client = client.clone().header("accept", accept).header("content-type", "application/json");
         if self.method == "GET" {
             return client.get(self.path);
         }
