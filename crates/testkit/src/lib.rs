@@ -4,10 +4,11 @@
 
 mod ballista;
 mod bigquery;
+mod certificates;
 mod client;
 mod disk;
 mod flight;
-mod flight_gate;
+mod grpc_gate;
 mod leftovers;
 mod messages;
 mod postgres;
@@ -17,12 +18,14 @@ mod sail;
 mod server;
 mod service;
 mod tally;
+mod wire;
 
 pub use ballista::Ballista;
 pub use bigquery::{BigQuery, Gate};
+pub use certificates::certificates;
 pub use client::{Client, Cut, Event, Reply};
 pub use disk::Disk;
-pub use flight_gate::FlightGate;
+pub use grpc_gate::GrpcGate;
 pub use leftovers::{directories_of, end, workers_of};
 pub use messages::{Messages, Recorded, Said};
 pub use postgres::{Postgres, PostgresBuilder};
@@ -32,3 +35,4 @@ pub use sail::{Mode, Sail};
 pub use server::{Server, ServerBuilder};
 pub use service::{Called, Service, Upset};
 pub use tally::tally;
+pub use wire::Wire;

@@ -215,7 +215,7 @@ fn binaries() -> PathBuf {
 fn initialise(bin: &Path, dir: &Path, tls: bool) {
     std::fs::write(dir.join("password"), PASSWORD).expect("a file");
     if tls {
-        certify(dir);
+        crate::certificates::make(dir);
     }
     if is_root() {
         run(Command::new("chown").args(["-R", OWNER]).arg(dir));
@@ -224,16 +224,6 @@ fn initialise(bin: &Path, dir: &Path, tls: bool) {
     initdb.args(["--no-sync", "--no-instructions", "--auth=scram-sha-256", "-E", "UTF8", "--locale=C.UTF-8"]);
     initdb.args(["-U", OWNER]).arg("--pwfile").arg(dir.join("password")).arg("-D").arg(dir.join("data"));
     run(initdb.current_dir(dir));
-}
-
-/// An authority, and a server's certificate by it.
-fn certify(dir: &Path) {
-    let openssl = |args: &str| run(Command::new("openssl").args(args.split(' ')).current_dir(dir));
-    let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
-    openssl(&format!("req -x509 {key} -days 2 -subj /CN=authority -keyout ca.key -out ca.crt"));
-    openssl(&format!("req {key} -subj /CN=localhost -keyout server.key -out server.csr"));
-    std::fs::write(dir.join("names"), "subjectAltName=DNS:localhost").expect("a file");
-    openssl("x509 -req -in server.csr -CA ca.crt -CAkey ca.key -days 2 -extfile names -out server.crt");
 }
 
 /// A command as a user that may run Postgres: root may not.

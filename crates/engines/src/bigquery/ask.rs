@@ -2,20 +2,19 @@
 
 use super::fault;
 use super::identity::Passes;
+use super::patience::Patience;
 use crate::source::BigQuerySource;
 use domain::Fault;
 use reqwest::{Method, StatusCode, Url, header};
 use serde_json::Value as Json;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 const CONNECT: Duration = Duration::from_secs(10);
 /// An answer takes no longer: what takes long is asked for again and again.
 const ANSWER: Duration = Duration::from_secs(60);
 /// An answer is about a job or a table, never its rows.
 const MOST: usize = 16 * 1024 * 1024;
-const TRIES: u32 = 5;
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
 pub fn client() -> Result<reqwest::Client, Fault> {
     // Whoever is first decides; all of us decide alike.
@@ -73,27 +72,30 @@ impl Api {
         query: &[(&str, String)],
         body: Option<&Json>,
     ) -> Result<Json, Unanswered> {
-        let mut pause = FIRST_PAUSE;
-        for attempt in 1.. {
+        let mut patience = Patience::new();
+        loop {
             let unanswered = match self.once(method.clone(), path, query, body).await {
                 Ok(answer) => return Ok(answer),
                 Err(unanswered) => unanswered,
             };
             match &unanswered {
                 // The token may have been taken back before its time.
-                Unanswered::Refused(StatusCode::UNAUTHORIZED, _) if attempt == 1 => self.passes.forget().await,
-                Unanswered::Refused(status, body) if attempt < TRIES && is_passing(*status, body) => {
-                    tracing::info!(source = self.name, status = status.as_u16(), attempt, "BigQuery is asked again");
-                    tokio::time::sleep(uneven(pause)).await;
+                Unanswered::Refused(StatusCode::UNAUTHORIZED, _) if patience.is_first() => {
+                    self.passes.forget().await;
+                    patience.counts();
+                    continue;
                 }
-                Unanswered::Fault(fault) if attempt < TRIES && fault.code == "source.unreachable" => {
-                    tokio::time::sleep(uneven(pause)).await;
+                Unanswered::Refused(status, body) if is_passing(*status, body) => {
+                    tracing::info!(source = self.name, status = status.as_u16(), "BigQuery is asked again");
                 }
+                Unanswered::Fault(fault) if fault.code == "source.unreachable" => {}
                 _ => return Err(unanswered),
             }
-            pause *= 2;
+            if !patience.counts() {
+                return Err(unanswered);
+            }
+            patience.pause().await;
         }
-        Err(Unanswered::Fault(fault::unreachable(&self.name)))
     }
 
     async fn once(
@@ -143,10 +145,4 @@ fn is_passing(status: StatusCode, body: &Json) -> bool {
         403 => matches!(reason, "rateLimitExceeded" | "backendError"),
         _ => false,
     }
-}
-
-/// Up to half as long again, so that those who were turned away together do not come back together.
-fn uneven(pause: Duration) -> Duration {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    pause + pause.mul_f64(f64::from(now.subsec_micros() % 1_000) / 2_000.0)
 }

@@ -9,6 +9,7 @@ mod fault;
 mod identity;
 mod job;
 mod messages;
+mod patience;
 mod read;
 
 use crate::client::Piece;

@@ -1,14 +1,16 @@
 //! The rows of a result, as Arrow, over the Storage Read interface.
 //!
-//! One stream, since the order of the rows is the statement's. A stream that breaks is taken up where it broke.
+//! One stream, since the order of the rows is the statement's. A stream that breaks is taken up where it broke, after a
+//! pause; without a row in between, not more often than anything else is asked again.
 
 use super::fault;
 use super::identity::Passes;
 use super::job::Place;
 use super::messages::{ARROW, CreateReadSessionRequest, ReadRowsRequest, ReadRowsResponse, ReadSession};
+use super::patience::Patience;
 use crate::fault::from_worker;
 use crate::protocol::{Cause, Failed, MAX_FRAME, Queried, Query};
-use crate::remote::{Outbox, encode};
+use crate::remote::{Outbox, encode, is_broken};
 use crate::source::BigQuerySource;
 use crate::worker::encode::columns_of;
 use arrow_array::RecordBatch;
@@ -24,7 +26,7 @@ use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{Channel, ClientTlsConfig, Endpoint};
-use tonic::{Code, Request, Status, Streaming};
+use tonic::{Request, Status, Streaming};
 use tonic_prost::ProstCodec;
 
 const CONNECT: Duration = Duration::from_secs(10);
@@ -32,8 +34,6 @@ const CONNECT: Duration = Duration::from_secs(10);
 const ALIVE: Duration = Duration::from_secs(20);
 /// Batches that may wait for the writer.
 const WAITING: usize = 2;
-/// How often in a row a stream is taken up without a row in between.
-const TRIES: u32 = 3;
 
 const SESSION: &str = "/google.cloud.bigquery.storage.v1.BigQueryRead/CreateReadSession";
 const ROWS: &str = "/google.cloud.bigquery.storage.v1.BigQueryRead/ReadRows";
@@ -102,7 +102,7 @@ impl Storage {
         reader: &mut Reader,
         sender: &mpsc::Sender<Result<RecordBatch, Failed>>,
     ) -> Result<(), Fault> {
-        let (mut rows, mut tries) = (0_i64, 0);
+        let (mut rows, mut patience) = (0_i64, Patience::new());
         loop {
             let broken = match self.rows(&stream, rows).await {
                 Err(status) => status,
@@ -115,7 +115,7 @@ impl Storage {
                             let batch = reader.batch(batch.serialized_record_batch);
                             let batch = batch.ok_or_else(|| fault::unreadable(&self.name))?;
                             rows += i64::try_from(batch.num_rows()).unwrap_or(i64::MAX);
-                            tries = 0;
+                            patience = Patience::new();
                             if sender.send(Ok(batch)).await.is_err() {
                                 return Ok(());
                             }
@@ -123,10 +123,11 @@ impl Storage {
                     }
                 },
             };
-            tries += 1;
-            if broken.code() != Code::Unavailable || tries >= TRIES {
+            if !is_broken(&broken) || !patience.counts() {
                 return Err(fault::reading(&self.name, &broken));
             }
+            tracing::info!(source = self.name, rows, "a stream of BigQuery's broke and is taken up again");
+            patience.pause().await;
         }
     }
 
@@ -137,12 +138,22 @@ impl Storage {
         let session = ReadSession { data_format: ARROW, table, ..ReadSession::default() };
         let parent = format!("projects/{}", self.project);
         let asked = CreateReadSessionRequest { parent, read_session: Some(session), max_stream_count: 1 };
-        let opened = async {
-            let (mut client, request) = self.request(asked, &place).await?;
-            let path = PathAndQuery::from_static(SESSION);
-            client.unary(request, path, ProstCodec::<_, ReadSession>::default()).await
-        };
-        opened.await.map(tonic::Response::into_inner).map_err(|status| fault::reading(&self.name, &status))
+        let mut patience = Patience::new();
+        loop {
+            match self.opened(asked.clone(), &place).await {
+                Ok(session) => return Ok(session),
+                // A session that was opened and not heard of costs nothing, and ends by itself.
+                Err(status) if is_broken(&status) && patience.counts() => patience.pause().await,
+                Err(status) => return Err(fault::reading(&self.name, &status)),
+            }
+        }
+    }
+
+    async fn opened(&self, asked: CreateReadSessionRequest, place: &str) -> Result<ReadSession, Status> {
+        let (mut client, request) = self.request(asked, place).await?;
+        let path = PathAndQuery::from_static(SESSION);
+        let opened = client.unary(request, path, ProstCodec::<_, ReadSession>::default()).await?;
+        Ok(opened.into_inner())
     }
 
     async fn rows(&self, stream: &str, offset: i64) -> Result<Streaming<ReadRowsResponse>, Status> {

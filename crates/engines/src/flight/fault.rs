@@ -1,5 +1,6 @@
 //! What a caller is told of an engine's error.
 
+use crate::remote::is_broken;
 use crate::worker::message::without_values;
 use arrow_flight::error::FlightError;
 use domain::{Fault, Kind};
@@ -36,11 +37,7 @@ pub fn from_status(source: &str, status: &Status) -> Fault {
             Fault::new(Kind::Timeout, "engine.timeout", "the engine ended the statement: it ran too long")
         }
         Code::ResourceExhausted => crate::fault::out_of_memory(),
-        Code::Cancelled | Code::Unavailable | Code::Aborted => unreachable(source),
-        // The connection broke in the middle: whoever speaks HTTP/2 below says so in its own words.
-        Code::Unknown | Code::Internal if says(&["h2 protocol", "transport", "connection", "broken pipe"]) => {
-            unreachable(source)
-        }
+        _ if is_broken(status) => unreachable(source),
         // Constants are worked out while the statement is planned, and fail there.
         _ if says(&["cast error", "divide by zero", "overflow", "arrow error", "error in arrow"]) => {
             Fault::new(Kind::Execution, "engine.data", said)

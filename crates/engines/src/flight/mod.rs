@@ -31,6 +31,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 const LOOK: Duration = Duration::from_secs(30);
 /// How long rows are counted for an estimate.
 const COUNTING: Duration = Duration::from_secs(2);
+/// How long an engine may work on a statement that nobody waits for any more, before its place is given to another.
+const LEFT_BEHIND: Duration = Duration::from_secs(3_600);
 
 /// One engine.
 pub(crate) struct Flight {
@@ -58,7 +60,7 @@ impl Flight {
             return Ok(self.estimating(place, query, filtered));
         }
         let connection = self.connection.clone();
-        let info = connection.execute(&query.sql).await?;
+        let (info, place) = planned(&connection, query.sql.clone(), place).await?;
         // What stands behind a NULL, and where a batch ends, may tell of rows that a filter hides: those are written anew.
         let as_they_come = query.form == Form::Arrow && !filtered;
         Ok(Pieces::fed(move |outbox| async move {
@@ -81,8 +83,7 @@ impl Flight {
     fn estimating(&self, place: OwnedSemaphorePermit, query: Query, filtered: bool) -> Pieces {
         let (connection, dialect) = (self.connection.clone(), self.dialect);
         Pieces::fed(move |outbox| async move {
-            let estimate = estimated(&connection, dialect, &query, filtered).await?;
-            drop(place);
+            let estimate = estimated(&connection, dialect, &query, filtered, place).await?;
             let json = serde_json::to_vec(&estimate).map_err(|_| Fault::internal("engine.estimate"))?;
             drop(outbox.send(Ok(Piece::Columns(Vec::new()))).await);
             drop(outbox.send(Ok(Piece::Bytes(json.into()))).await);
@@ -98,6 +99,23 @@ impl Flight {
     }
 }
 
+/// Has a statement planned, in a place among those that are under way.
+///
+/// Some engines work it out to its end before they answer this, and cannot be told to stop: whoever leaves meanwhile leaves
+/// the place to it, so that no more are under way there than have places.
+async fn planned(
+    connection: &Connection,
+    sql: String,
+    place: OwnedSemaphorePermit,
+) -> Result<(FlightInfo, OwnedSemaphorePermit), Fault> {
+    let connection = connection.clone();
+    let asked = tokio::spawn(async move {
+        let info = tokio::time::timeout(LEFT_BEHIND, connection.execute(&sql)).await;
+        info.unwrap_or_else(|_| Err(crate::fault::timeout(LEFT_BEHIND.as_secs()))).map(|info| (info, place))
+    });
+    asked.await.map_err(|_| Fault::internal("flight.planned"))?
+}
+
 /// From the engine's plan; where a row filter hides rows its statistics would tell of them, so that the rows are counted as
 /// the caller would see them, for a short time, or not known.
 async fn estimated(
@@ -105,6 +123,7 @@ async fn estimated(
     dialect: Dialect,
     query: &Query,
     filtered: bool,
+    place: OwnedSemaphorePermit,
 ) -> Result<Estimate, Fault> {
     if !filtered {
         let plan = connection.plan(dialect, &query.sql).await?;
@@ -113,7 +132,8 @@ async fn estimated(
         return Ok(Estimate { scan_bytes, result_rows, result_bytes });
     }
     let counting = async {
-        let info = connection.execute(&format!("SELECT count(*) AS n FROM ({}) AS counted", query.sql)).await?;
+        let sql = format!("SELECT count(*) AS n FROM ({}) AS counted", query.sql);
+        let (info, _place) = planned(connection, sql, place).await?;
         let counted = catalog::texts(&connection.all(info).await?, "n")?;
         Ok::<_, Fault>(counted.first().and_then(|number| number.parse::<u64>().ok()))
     };

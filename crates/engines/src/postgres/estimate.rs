@@ -15,8 +15,10 @@ use tokio_postgres::{Error, Row};
 /// How long rows are counted for an estimate.
 const COUNTING: Duration = Duration::from_secs(2);
 
-/// Whether all of these are plain tables without row-level security, and how large they are.
-const TABLES: &str = "SELECT coalesce(bool_and(c.relkind IN ('r', 'p') AND NOT c.relrowsecurity), false), \
+/// Whether all of these are plain tables without row-level security, and how large they are. One that is not found, or found
+/// twice, may be anything.
+const TABLES: &str = "SELECT coalesce(bool_and(c.relkind IN ('r', 'p') AND NOT c.relrowsecurity), false) \
+    AND count(*) = (SELECT count(DISTINCT t) FROM unnest($1::text[]) AS t), \
     coalesce(sum(pg_relation_size(c.oid)), 0)::bigint \
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
     WHERE CASE n.nspname WHEN 'public' THEN c.relname ELSE n.nspname || '.' || c.relname END = ANY($1::text[])";

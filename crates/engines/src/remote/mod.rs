@@ -6,9 +6,11 @@
 //!
 //! A new kind of engine is a module beside [`crate::postgres`] and a variant of [`Remote`]: it makes [`Pieces`].
 
+mod broken;
 mod encode;
 mod pieces;
 
+pub(crate) use broken::is_broken;
 pub(crate) use encode::{encode, sending};
 pub(crate) use pieces::{Outbox, Pieces};
 

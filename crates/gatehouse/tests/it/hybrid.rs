@@ -170,6 +170,7 @@ fn a_part_of_a_part_is_not_joined() {
     let house = house_with("500");
     let reply = hybrid(&house.admin, &[("o", "SELECT id FROM orders")], "SELECT count(*) AS n FROM o");
     assert_eq!((reply.status, reply.json()["kind"].clone()), (400, json!("part_too_large")), "{}", reply.text());
+    assert!(reply.text().contains("more than the 500 rows that one statement may give"), "{}", reply.text());
     let fitting = hybrid(&house.admin, &[("o", "SELECT id FROM orders WHERE id < 500")], "SELECT count(*) AS n FROM o");
     assert_eq!(fitting.json(), json!([{ "n": 500 }]));
 }

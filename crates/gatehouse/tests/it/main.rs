@@ -12,6 +12,7 @@
 mod analyst;
 mod analyst_clients;
 mod callers;
+mod said;
 mod scan_support;
 mod support;
 

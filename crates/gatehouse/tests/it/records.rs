@@ -6,7 +6,6 @@ mod postgres;
 mod races;
 mod tenants;
 mod unseen;
-mod wire;
 
 use crate::records_support::{Firm, agent, email, error, firm, firms, read, step, update};
 use crate::support::verify;

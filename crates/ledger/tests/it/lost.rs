@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use testkit::Postgres;
+use testkit::{Postgres, Wire};
 
 /// Longer than anything takes on a busy machine.
 const LONG: Duration = Duration::from_secs(120);
@@ -76,7 +76,7 @@ async fn one_that_does_not_is_an_honest_error() {
     assert_eq!((report.flaw, report.capsules), (None, 2));
 }
 
-/// Connections are cut at every moment, also between a COMMIT and its answer, while two servers write.
+/// Connections are cut at moments of chance, while two servers write.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_recorded_twice_or_lost_when_connections_are_cut() {
     const CUTS: usize = 20;
@@ -125,4 +125,53 @@ async fn nothing_is_recorded_twice_or_lost_when_connections_are_cut() {
     }
     testkit::tally("ledger", "records while connections are cut: Postgres", ids.len(), "lost or twice", lost);
     assert_eq!(lost, 0);
+}
+
+/// A ledger on a database of its own, by a wire on which answers can be lost; the database's own way for looking.
+fn wired(patience: Duration) -> (Ledger, Wire, crate::place::Place) {
+    let place = crate::place::Place::postgres();
+    let port = Postgres::shared().port();
+    let wire = Wire::to(port);
+    let url = wire.of(&Postgres::shared().url(place.database.as_ref().unwrap()), port);
+    (open(&url, place.dir.path(), patience), wire, place)
+}
+
+/// The one moment in which nobody can know: the COMMIT was made, and its answer did not come. The database is asked.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_commit_whose_answer_is_lost_is_not_made_again() {
+    let (ledger, wire, place) = wired(LONG);
+    ledger.record(&run("ann", "before")).await.unwrap();
+    let recorded = run("ann", "its answer is lost");
+    wire.lose_next();
+    ledger.record(&recorded).await.unwrap();
+    assert_eq!(wire.cuts(), 1, "it was lost");
+    assert!(ledger.run(recorded.run_id).await.unwrap().is_some());
+    // Begun a second time, it would stand in its own way: one at once is allowed, of a thousand bytes.
+    wire.lose_next();
+    let begun = ledger.begin_scan(RunId::new(), &Caller::new("ann", "r"), 1_000, QUOTA).await.unwrap();
+    assert_eq!((begun, wire.cuts()), (Ok(1_000), 2));
+    wire.lose_next();
+    ledger.append(AuditEvent::new("note.taken")).await.unwrap();
+    assert_eq!(wire.cuts(), 3);
+    let report = ledger.verify().await.unwrap();
+    assert_eq!((report.flaw, report.capsules), (None, 2));
+    let notes = place.one("SELECT count(*) FROM audit WHERE entry_json LIKE '%note.taken%'");
+    assert_eq!((notes.as_str(), place.one("SELECT count(*) FROM scans_under_way").as_str()), ("1", "1"));
+}
+
+/// The database goes away with the answer, for longer than anybody waits: that is told, and nothing is there twice after it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_commit_that_cannot_be_looked_up_in_time_is_told() {
+    let (ledger, wire, place) = wired(Duration::from_millis(300));
+    ledger.record(&run("ann", "before")).await.unwrap();
+    let unknown = run("ann", "who knows");
+    wire.break_at_next();
+    let error = ledger.record(&unknown).await.unwrap_err();
+    assert!(matches!(error, LedgerError::Unreachable(_)), "{error}");
+    wire.mend();
+    let other = place.open();
+    other.record(&run("ann", "after")).await.unwrap();
+    while ledger.append(AuditEvent::new("note.taken")).await.is_err() {}
+    let report = other.verify().await.unwrap();
+    assert_eq!((report.flaw, report.capsules), (None, 3), "what was committed is there, once");
 }

@@ -13,6 +13,8 @@ on_both! {
     anothers_tables_are_left_alone,
     many_may_open_a_new_ledger_at_once,
     a_key_of_ones_own_does_not_join,
+    what_a_server_of_an_earlier_version_left_behind_is_settled,
+    every_earlier_version_is_brought_up_to_date,
 }
 
 fn refusal(place: &Place) -> String {
@@ -71,24 +73,81 @@ async fn a_key_of_ones_own_does_not_join(place: Place) {
     );
 }
 
-/// A ledger of the version before there were servers, with a scan in it that a crash left behind.
+/// The steps that tables have been through, as `src/migrations.rs` has them.
+const STEPS: [&str; 9] = [
+    "001_begin",
+    "002_owner",
+    "003_end_user",
+    "004_model",
+    "005_scans",
+    "006_servers",
+    "007_changes",
+    "008_ops",
+    "009_heard",
+];
+
+/// Makes a ledger as the version left it that knew so many steps.
+fn as_of(place: &Place, version: usize, more: &str) {
+    let steps = |store: &str| -> String {
+        let read = |step: &&str| {
+            fs::read_to_string(format!("{}/migrations/{store}/{step}.sql", env!("CARGO_MANIFEST_DIR"))).unwrap()
+        };
+        STEPS[..version].iter().map(read).collect()
+    };
+    match &place.database {
+        Some(database) => {
+            let known = format!(
+                "CREATE TABLE ledger_version (version BIGINT NOT NULL); INSERT INTO ledger_version VALUES ({version});"
+            );
+            Postgres::shared().sql(database, &format!("{known} {} {more}", steps("postgres")));
+        }
+        None => {
+            let known = format!("PRAGMA application_id = 0x47415445; PRAGMA user_version = {version};");
+            let conn = rusqlite::Connection::open(place.file()).unwrap();
+            conn.execute_batch(&format!("{} {known} {more}", steps("sqlite"))).unwrap();
+        }
+    }
+}
+
+/// A file of the version before there were servers, with a scan in it that a crash left behind. There was no ledger on
+/// Postgres then.
 #[tokio::test]
 async fn what_an_earlier_version_left_behind_is_settled() {
     let place = Place::sqlite();
-    let conn = rusqlite::Connection::open(place.file()).unwrap();
-    for migration in ["001_begin", "002_owner", "003_end_user", "004_model", "005_scans"] {
-        let path = format!("{}/migrations/sqlite/{migration}.sql", env!("CARGO_MANIFEST_DIR"));
-        conn.execute_batch(&fs::read_to_string(path).unwrap()).unwrap();
-    }
-    conn.execute_batch(
-        "PRAGMA application_id = 0x47415445; PRAGMA user_version = 5;
-         INSERT INTO scans_under_way VALUES ('r', 'ann', 'q', '2026-01-01T00:00:00.000000000Z', 9);",
-    )
-    .unwrap();
+    as_of(&place, 5, "INSERT INTO scans_under_way VALUES ('r', 'ann', 'q', '2026-01-01T00:00:00.000000000Z', 9);");
+    settles(&place).await;
+}
+
+/// The first version with servers, of which one died with a scan.
+async fn what_a_server_of_an_earlier_version_left_behind_is_settled(place: Place) {
+    let left = "INSERT INTO servers VALUES ('0123456789abcdef', 'old', '2026-01-01T00:00:00.000000000Z', 3, '{}');
+                INSERT INTO scans_under_way VALUES
+                    ('r', 'ann', 'q', '2026-01-01T00:00:00.000000000Z', 9, '0123456789abcdef');";
+    as_of(&place, 6, left);
+    settles(&place).await;
+}
+
+async fn settles(place: &Place) {
     let ledger = place.open();
     assert_eq!(ledger.beat(&[]).await.unwrap(), 1);
     assert_eq!(place.one("SELECT count(*) FROM scans_under_way"), "0");
     assert!(ledger.verify().await.unwrap().is_whole());
+}
+
+/// Whichever version wrote it last: who has a token keeps it, and what comes is kept beside what was there.
+async fn every_earlier_version_is_brought_up_to_date(place: Place) {
+    let token = "INSERT INTO tokens VALUES ('t', 'h', 'ann', 'r', '{}', '2026-01-01T00:00:00.000000000Z', NULL, NULL);";
+    for version in 1..STEPS.len() {
+        let place = if place.is_sqlite() { Place::sqlite() } else { Place::postgres() };
+        as_of(&place, version, token);
+        let (ledger, run) = (place.open(), run("ann", "q"));
+        ledger.record(&run).await.unwrap();
+        assert!(place.open().run(run.run_id).await.unwrap().is_some(), "version {version}");
+        let report = ledger.verify().await.unwrap();
+        assert_eq!((report.flaw, report.capsules), (None, 1), "version {version}");
+        let tokens: Vec<String> = ledger.tokens().await.unwrap().into_iter().map(|token| token.actor).collect();
+        assert_eq!(tokens, ["ann"], "version {version}");
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What stands before the emulator in the place of Google's own: tokens, who may pass, and how much is read.
 
+use super::claim;
+use crate::GrpcGate;
 use crate::service::http::{Request, read, respond};
 use serde_json::{Value, json};
 use std::net::{TcpListener, TcpStream};
@@ -20,7 +22,11 @@ struct State {
     /// Where everything goes that may pass.
     beyond: String,
     /// The token that is accepted now; none where nobody is given one any more.
-    token: Mutex<Option<String>>,
+    token: Arc<Mutex<Option<String>>>,
+    /// Where it is asked for tokens: what claims must be meant for.
+    giver: String,
+    /// The public half of the account's key.
+    account: Mutex<Option<PathBuf>>,
     given: AtomicU32,
     /// Answers that are still to be 503.
     busy: AtomicU32,
@@ -36,8 +42,8 @@ impl Gate {
     pub fn before(beyond: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("its address"));
-        let state =
-            State { beyond: beyond.to_owned(), token: Mutex::new(Some("token-1".to_owned())), ..State::default() };
+        let token = Arc::new(Mutex::new(Some("token-1".to_owned())));
+        let state = State { beyond: beyond.to_owned(), token, giver: format!("{url}/token"), ..State::default() };
         let state = Arc::new(state);
         let shared = state.clone();
         thread::spawn(move || {
@@ -57,16 +63,25 @@ impl Gate {
             .arg(&pem)
             .output();
         assert!(made.expect("openssl to run").status.success(), "openssl makes a key");
+        let public = dir.join("account.pub");
+        let made = Command::new("openssl").args(["pkey", "-pubout", "-in"]).arg(&pem).arg("-out").arg(&public).output();
+        assert!(made.expect("openssl to run").status.success(), "openssl tells the public key");
+        *self.state.account.lock().expect("the account") = Some(public);
         let key = json!({
             "type": "service_account",
-            "client_email": "gatehouse@local.iam.gserviceaccount.com",
+            "client_email": claim::ACCOUNT,
             "private_key_id": "1",
             "private_key": std::fs::read_to_string(&pem).expect("the key"),
-            "token_uri": format!("{}/token", self.url),
+            "token_uri": self.state.giver,
         });
         let file = dir.join("account.json");
         std::fs::write(&file, key.to_string()).expect("the key file");
         file
+    }
+
+    /// Another gate, before the rows, that asks for the same tokens.
+    pub fn before_rows(&self, beyond: &str) -> GrpcGate {
+        GrpcGate::demanding(beyond, self.state.token.clone(), None)
     }
 
     /// From now on nobody is known, or everybody again.
@@ -131,9 +146,13 @@ impl State {
     fn give(&self, request: &Request, machine: bool) -> (u16, String) {
         let known = match machine {
             true => request.headers.get("metadata-flavor").is_some_and(|value| value == "Google"),
-            false => String::from_utf8_lossy(&request.body)
-                .split_once("assertion=")
-                .is_some_and(|(_, claim)| claim.split('.').filter(|part| part.len() > 20).count() == 3),
+            false => self.account.lock().expect("the account").as_deref().is_some_and(|account| {
+                let body = String::from_utf8_lossy(&request.body);
+                let asked = body.split_once("&assertion=");
+                asked.is_some_and(|(grant, assertion)| {
+                    grant == claim::GRANT && claim::holds(assertion, account, &self.giver)
+                })
+            }),
         };
         match self.token.lock().expect("the token").clone().filter(|_| known) {
             Some(token) => {

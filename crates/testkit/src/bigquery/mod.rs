@@ -3,6 +3,7 @@
 //! The emulator asks nobody who they are, counts no bytes and is never busy. The [`Gate`] does that in its place: it gives
 //! tokens as Google does, lets nobody through without one, and passes everything else on.
 
+mod claim;
 mod gate;
 
 pub use gate::Gate;

@@ -1,8 +1,9 @@
 //! Two tenants on one Postgres with row-level security: what one's agent tries against the other's rows sees nothing,
 //! changes nothing, and does not even find out that they are there.
 
+use crate::said::said;
 use crate::support::server;
-use serde_json::{Value, json};
+use serde_json::json;
 use testkit::{Client, Postgres, Reply, Server, tally};
 
 const TRICKS: &str = include_str!("tenants.txt");
@@ -93,40 +94,6 @@ impl Trick {
         let put = |text: &str| words.iter().fold(text.to_owned(), |text, (mark, word)| text.replace(mark, word));
         let client = self.header.map_or(client.clone(), |(name, value)| client.clone().header(name, &put(value)));
         client.send(self.method.parse().unwrap(), &put(self.path), put(self.body).into_bytes())
-    }
-}
-
-/// What a reply says, without the words that were sent and without what is another each time.
-fn said(reply: &Reply, words: &[(&str, &str)]) -> (u16, String) {
-    let text = words.iter().fold(reply.text(), |text, (mark, word)| text.replace(word, mark));
-    let mut json: Value = serde_json::from_str(&text).unwrap_or(Value::String(text));
-    forget(&mut json);
-    (reply.status, json.to_string())
-}
-
-fn forget(json: &mut Value) {
-    const FRESH: [&str; 10] = [
-        "run_id",
-        "session_id",
-        "thread_id",
-        "request_id",
-        "created_at",
-        "timings",
-        "exec_time_ms",
-        "runtime_ms",
-        "details",
-        "runs",
-    ];
-    match json {
-        Value::Object(object) => {
-            // `details` of an error says its code, and nothing that is new each time.
-            object.retain(|name, value| {
-                !FRESH.contains(&name.as_str()) || name == "details" && value.get("code").is_some()
-            });
-            object.values_mut().for_each(forget);
-        }
-        Value::Array(items) => items.iter_mut().for_each(forget),
-        _ => {}
     }
 }
 

@@ -1,13 +1,12 @@
 //! Changes whose end nobody saw: they are found, or told to be unknown and settled later.
 
 use super::books::Books;
-use super::wire::Wire;
 use crate::records_support::{email, error, read, step, update, versioned};
 use crate::scan_support::audited;
 use crate::support::{server, verify};
 use serde_json::json;
 use std::time::{Duration, Instant};
-use testkit::{Postgres, Server};
+use testkit::{Postgres, Server, Wire};
 
 /// A database that says no at COMMIT by ending the connection, where a subject says so.
 const DOOM: &str = "

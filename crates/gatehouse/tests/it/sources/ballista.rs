@@ -39,6 +39,16 @@ pub fn section(cluster: &testkit::Ballista) -> String {
     format!("kind = 'flight'\nurl = '{}'\ndialect = 'datafusion'", cluster.url())
 }
 
+impl Ballista {
+    /// Puts another table in the place of `doomed`.
+    fn replace(&self, sql: &str, file: &str) {
+        let duck = duckdb::Connection::open_in_memory().unwrap();
+        duck.execute_batch(&format!("COPY ({sql}) TO '{}'", self.dir.join(file).display())).unwrap();
+        self.cluster.sql("DROP TABLE doomed");
+        self.make("doomed", file);
+    }
+}
+
 impl Source for Ballista {
     fn kind(&self) -> &'static str {
         "ballista"
@@ -65,13 +75,8 @@ impl Source for Ballista {
             // It knows nobody but by the tokens that it gives itself: see `cluster`.
             Trouble::Credentials => return Had::CannotBe,
             Trouble::TableGone => drop(self.cluster.sql("DROP TABLE doomed")),
-            Trouble::ColumnGone => {
-                let duck = duckdb::Connection::open_in_memory().unwrap();
-                let file = self.dir.join("less.parquet");
-                duck.execute_batch(&format!("COPY (SELECT 1 AS id) TO '{}'", file.display())).unwrap();
-                self.cluster.sql("DROP TABLE doomed");
-                self.make("doomed", "less.parquet");
-            }
+            Trouble::TypeChanged => self.replace("SELECT 1 AS id, 7 AS word", "changed.parquet"),
+            Trouble::ColumnGone => self.replace("SELECT 1 AS id", "less.parquet"),
         }
         Had::Yes
     }
@@ -79,7 +84,7 @@ impl Source for Ballista {
     fn mend(&mut self) {
         match self.trouble.take() {
             Some(Trouble::TableGone) => self.make("doomed", "doomed.parquet"),
-            Some(Trouble::ColumnGone | Trouble::Credentials) => {}
+            Some(Trouble::TypeChanged | Trouble::ColumnGone | Trouble::Credentials) => {}
             // It is down, or still at work on what nobody waits for.
             Some(Trouble::Lost) | None => {
                 self.cluster.kill();
@@ -87,6 +92,16 @@ impl Source for Ballista {
                 self.make_tables();
             }
         }
+    }
+
+    /// It is tried too seldom to keep the list.
+    fn is_known(&self) -> bool {
+        false
+    }
+
+    /// Its executors have one place each, and what runs keeps it.
+    fn works_beside(&self) -> bool {
+        false
     }
 
     /// A statement there runs to its end, whoever still waits for it.

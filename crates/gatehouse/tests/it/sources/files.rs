@@ -46,8 +46,21 @@ impl Source for Files {
         format!("kind = 'files'\ntables = {{{}}}", files.join(", "))
     }
 
+    /// Its tables are looked at before each statement: nothing of them is older than the files.
+    fn code(&self, trouble: Trouble) -> &'static str {
+        match trouble {
+            Trouble::TableGone => "scan.unknown_table",
+            _ => "scan.unknown_column",
+        }
+    }
+
     fn trouble(&mut self, trouble: Trouble) -> Had {
         match trouble {
+            Trouble::TypeChanged => {
+                let duck = duckdb::Connection::open_in_memory().unwrap();
+                let file = self.file("doomed");
+                duck.execute_batch(&format!("COPY (SELECT 1 AS id, 7 AS word) TO '{}'", file.display())).unwrap();
+            }
             Trouble::TableGone => std::fs::rename(self.file("doomed"), self.file("hidden")).unwrap(),
             Trouble::ColumnGone => {
                 let duck = duckdb::Connection::open_in_memory().unwrap();

@@ -6,9 +6,14 @@
 mod ballista;
 mod bigquery;
 mod cluster;
+mod cut;
 mod data;
+mod estimates;
 mod fence;
 mod files;
+mod functions;
+mod guard;
+mod left;
 mod postgres;
 mod sail;
 mod sqlite;
@@ -44,6 +49,10 @@ pub trait Source: Send + Sync {
     fn filter(&self, filter: &'static str) -> Option<&'static str> {
         Some(filter)
     }
+    /// Whether the predicates that it refuses are written down. Where they are not, one in five may be.
+    fn is_known(&self) -> bool {
+        true
+    }
     /// A scan of the suite likewise.
     fn shape(&self, shape: &str) -> String {
         shape.to_owned()
@@ -52,11 +61,24 @@ pub trait Source: Send + Sync {
     fn seconds(&self) -> u32 {
         4
     }
+    /// The code of what a caller is told of a trouble.
+    fn code(&self, trouble: Trouble) -> &'static str {
+        match trouble {
+            Trouble::Lost => "source.unreachable",
+            Trouble::Credentials => "source.credentials",
+            Trouble::TableGone => "source.table_gone",
+            Trouble::ColumnGone | Trouble::TypeChanged => "source.schema_changed",
+        }
+    }
     /// Brings trouble over it. What is mended again is mended by [`Source::mend`].
     fn trouble(&mut self, trouble: Trouble) -> Had;
     fn mend(&mut self) {}
     /// Whether it can be told to stop a statement that it works on. What cannot is made to by [`Source::mend`].
     fn stops(&self) -> bool {
+        true
+    }
+    /// Whether it takes the next statement while it works on one that nobody waits for any more.
+    fn works_beside(&self) -> bool {
         true
     }
     /// Whether no statement of ours is at work there, soon after it was cancelled.
@@ -74,6 +96,8 @@ pub enum Trouble {
     Credentials,
     /// The table `doomed` is dropped.
     TableGone,
+    /// The column `word` of the table `doomed` holds the number 7 from now on, in every row.
+    TypeChanged,
     /// The column `word` of the table `doomed` is dropped.
     ColumnGone,
 }

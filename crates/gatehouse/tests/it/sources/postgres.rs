@@ -15,7 +15,7 @@ impl Postgres {
     pub fn new() -> Self {
         let cluster = testkit::Postgres::start();
         let database = cluster.database();
-        let mut script = data::kinds(|kind| Some(kind.postgres));
+        let mut script = data::kinds(|kind| kind.postgres);
         for table in data::tables() {
             let columns: Vec<String> = table.columns.iter().map(|(name, kind)| format!("{name} {kind}")).collect();
             script.push_str(&format!("\nCREATE TABLE {} ({});\n", table.name, columns.join(", ")));
@@ -47,6 +47,10 @@ impl Source for Postgres {
         vec![("FIRM_URL".to_owned(), self.cluster.url_as(READER, PASSWORD, &self.database))]
     }
 
+    fn has(&self, kind: &data::Kind) -> bool {
+        kind.postgres.is_some()
+    }
+
     fn trouble(&mut self, trouble: Trouble) -> Had {
         self.trouble = Some(trouble);
         match trouble {
@@ -56,6 +60,7 @@ impl Source for Postgres {
                  SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{READER}'"
             )),
             Trouble::TableGone => self.change("ALTER TABLE doomed RENAME TO hidden"),
+            Trouble::TypeChanged => self.change("ALTER TABLE doomed ALTER word TYPE integer USING 7"),
             Trouble::ColumnGone => self.change("ALTER TABLE doomed DROP COLUMN word"),
         }
         Had::Yes
@@ -68,7 +73,7 @@ impl Source for Postgres {
                 self.change(&format!("ALTER ROLE {READER} PASSWORD '{}'", PASSWORD.replace('\'', "''")));
             }
             Some(Trouble::TableGone) => self.change("ALTER TABLE hidden RENAME TO doomed"),
-            Some(Trouble::ColumnGone) | None => {}
+            Some(Trouble::TypeChanged | Trouble::ColumnGone) | None => {}
         }
     }
 

@@ -3,14 +3,14 @@
 use super::files::Files;
 use super::{Had, Source, Trouble, data};
 use std::path::{Path, PathBuf};
-use testkit::{FlightGate, Mode};
+use testkit::{GrpcGate, Mode};
 
 /// What the gate asks for.
 const TOKEN: &str = "a-pass-of-ours";
 
 pub struct Sail {
     engine: testkit::Sail,
-    gate: FlightGate,
+    gate: GrpcGate,
     mode: Mode,
     dir: PathBuf,
     trouble: Option<Trouble>,
@@ -23,7 +23,7 @@ impl Sail {
         std::fs::create_dir(&dir).unwrap();
         drop(Files::new(&dir));
         let engine = testkit::Sail::start(mode);
-        let gate = FlightGate::before(&engine.url(), TOKEN);
+        let gate = GrpcGate::before(&engine.url(), TOKEN);
         let sail = Self { engine, gate, mode, dir, trouble: None };
         sail.make_tables();
         sail
@@ -39,6 +39,16 @@ impl Sail {
     fn make(&self, table: &str, file: &str) {
         let file = self.dir.join(file);
         self.engine.sql(&format!("CREATE TABLE {table} USING parquet LOCATION '{}'", file.display()));
+    }
+}
+
+impl Sail {
+    /// Puts another table in the place of `doomed`.
+    fn replace(&self, sql: &str, file: &str) {
+        let duck = duckdb::Connection::open_in_memory().unwrap();
+        duck.execute_batch(&format!("COPY ({sql}) TO '{}'", self.dir.join(file).display())).unwrap();
+        self.engine.sql("DROP TABLE doomed");
+        self.make("doomed", file);
     }
 }
 
@@ -69,13 +79,8 @@ impl Source for Sail {
             Trouble::Lost => self.engine.kill(),
             Trouble::Credentials => self.gate.demand("another"),
             Trouble::TableGone => drop(self.engine.sql("DROP TABLE doomed")),
-            Trouble::ColumnGone => {
-                let duck = duckdb::Connection::open_in_memory().unwrap();
-                let file = self.dir.join("less.parquet");
-                duck.execute_batch(&format!("COPY (SELECT 1 AS id) TO '{}'", file.display())).unwrap();
-                self.engine.sql("DROP TABLE doomed");
-                self.make("doomed", "less.parquet");
-            }
+            Trouble::TypeChanged => self.replace("SELECT 1 AS id, 7 AS word", "changed.parquet"),
+            Trouble::ColumnGone => self.replace("SELECT 1 AS id", "less.parquet"),
         }
         Had::Yes
     }
@@ -84,7 +89,7 @@ impl Source for Sail {
         match self.trouble.take() {
             Some(Trouble::TableGone) => self.make("doomed", "doomed.parquet"),
             Some(Trouble::Credentials) => self.gate.demand(TOKEN),
-            Some(Trouble::ColumnGone) => {}
+            Some(Trouble::TypeChanged | Trouble::ColumnGone) => {}
             // It is down, or still at work on what nobody waits for.
             Some(Trouble::Lost) | None => {
                 self.engine.kill();
@@ -92,6 +97,11 @@ impl Source for Sail {
                 self.make_tables();
             }
         }
+    }
+
+    /// A join keeps the threads that all statements share.
+    fn works_beside(&self) -> bool {
+        false
     }
 
     /// It stops where nobody takes its rows; what gives none before its end, it works on to the end.

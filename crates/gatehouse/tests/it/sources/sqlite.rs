@@ -49,11 +49,20 @@ impl Source for Sqlite {
         kind.sqlite.is_some()
     }
 
+    /// Its tables are looked at before each statement.
+    fn code(&self, trouble: Trouble) -> &'static str {
+        match trouble {
+            Trouble::TableGone => "scan.unknown_table",
+            _ => "scan.unknown_column",
+        }
+    }
+
     fn trouble(&mut self, trouble: Trouble) -> Had {
         match trouble {
             Trouble::TableGone => self.change("ALTER TABLE doomed RENAME TO hidden"),
             Trouble::ColumnGone => self.change("ALTER TABLE doomed DROP COLUMN word"),
-            Trouble::Lost | Trouble::Credentials => return Had::CannotBe,
+            // A column has no type there that would bind its values.
+            Trouble::Lost | Trouble::Credentials | Trouble::TypeChanged => return Had::CannotBe,
         }
         Had::Yes
     }

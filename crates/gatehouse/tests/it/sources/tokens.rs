@@ -1,13 +1,13 @@
 //! A token that an engine does not know, over a real connection: told as what it is, and shown to nobody.
 
 use serde_json::{Value, json};
-use testkit::{FlightGate, Mode, Sail};
+use testkit::{GrpcGate, Mode, Sail};
 
 #[test]
 fn a_wrong_token_is_told_and_not_shown() {
     let sail = Sail::start(Mode::Local);
     sail.sql("CREATE TABLE lines AS SELECT id FROM range(3)");
-    let gate = FlightGate::before(&sail.url(), "right-secret");
+    let gate = GrpcGate::before(&sail.url(), "right-secret");
     let toml = format!("[sources.lake]\nkind = 'flight'\nurl = '{}'\ntoken_env = 'LAKE_TOKEN'\n", gate.url);
     let server = |token: &str| {
         let server = crate::support::server().file("gatehouse.toml", &toml).env("LAKE_TOKEN", token);

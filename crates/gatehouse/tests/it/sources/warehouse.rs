@@ -1,7 +1,7 @@
 //! What only BigQuery has: nested values, partitions, two types of moments, costs, and several ways to say who asks.
 
 use serde_json::{Value, json};
-use testkit::{BigQuery, Client, Gate, Server};
+use testkit::{BigQuery, Client, Gate, GrpcGate, Server};
 
 const SALES: &str = "
     CREATE TABLE baskets (
@@ -33,6 +33,7 @@ roles:
 struct Warehouse {
     emulator: BigQuery,
     gate: Gate,
+    rows: GrpcGate,
     dir: tempfile::TempDir,
 }
 
@@ -41,7 +42,8 @@ impl Warehouse {
         let emulator = BigQuery::start();
         emulator.sql(SALES);
         let gate = Gate::before(&emulator.url());
-        Self { emulator, gate, dir: tempfile::tempdir().unwrap() }
+        let rows = gate.before_rows(&emulator.storage_url());
+        Self { emulator, gate, rows, dir: tempfile::tempdir().unwrap() }
     }
 
     /// A server over it, which says in these lines who asks.
@@ -60,7 +62,7 @@ impl Warehouse {
             BigQuery::PROJECT,
             BigQuery::DATASET,
             self.gate.url,
-            self.emulator.storage_url(),
+            self.rows.url,
         )
     }
 

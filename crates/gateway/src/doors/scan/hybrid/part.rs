@@ -41,7 +41,8 @@ impl Part {
         let path = dir.join(format!("{name}.parquet"));
         let tail = keep(&mut streamed, &path, &name).await?;
         if tail.truncated {
-            return Err(too_large(&name).into());
+            let fault = if tail.rows < MOST_ROWS { cut(&name, tail.rows) } else { too_large(&name) };
+            return Err(fault.into());
         }
         let columns = streamed.head.columns.iter().map(|column| Column::new(&column.name, column.kind)).collect();
         let table = Table { name: name.clone(), columns, row_count: Some(tail.rows), given: true, ..Table::default() };
@@ -100,6 +101,13 @@ async fn keep(streamed: &mut Streamed, path: &Path, name: &str) -> Result<Tail, 
         }
     }
     Err(Fault::internal("stream.cut"))
+}
+
+/// It has a limit of the server's, or of the caller's, behind it.
+fn cut(name: &str, rows: u64) -> Fault {
+    let message = format!("the part `{name}` has more than the {rows} rows that one statement may give here");
+    Fault::new(Kind::ResourceExceeded, "hybrid.part_too_large", message)
+        .hint("filter or aggregate it in its own statement")
 }
 
 /// A join with a part of a part would be wrong.
