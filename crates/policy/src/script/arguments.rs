@@ -9,7 +9,7 @@ use super::variables::Variables;
 use super::walk::Redirection;
 use super::words::Argument;
 use super::{awk, fetch, find, programs, wrappers};
-use domain::{Fault, Network, Risk};
+use domain::{Fault, Interpreter, Network, Risk};
 use std::collections::BTreeSet;
 
 /// Everything that a command is checked against.
@@ -177,6 +177,10 @@ impl Checker<'_> {
             if !assigned && word.literal().is_none() {
                 let hint = "name the variable itself";
                 self.refuse("indirection", call.line, &word.raw, "is a variable that is only known when it runs", hint);
+            }
+            if word.splits && self.paths.manifest.interpreter == Interpreter::Sh {
+                let hint = "put the value in quotes";
+                self.refuse("option_not_certain", call.line, &word.raw, "sets more than one variable in `sh`", hint);
             }
             super::review::environment(self, call.line, name.trim_end_matches('+'));
         }

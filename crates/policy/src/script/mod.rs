@@ -32,6 +32,7 @@ mod refuse;
 mod review;
 mod risk;
 mod settings;
+mod sh;
 mod variables;
 mod walk;
 mod words;

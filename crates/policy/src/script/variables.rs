@@ -106,7 +106,7 @@ fn add(values: &mut BTreeMap<String, Option<Vec<String>>>, name: &str, more: Opt
 }
 
 /// `{a,b}` and `{1..3}` outside of quotes, within each other too. None where they are more than anybody means.
-fn braces(text: &str) -> Option<Vec<String>> {
+pub fn braces(text: &str) -> Option<Vec<String>> {
     let Some((before, rest)) = text.split_once('{') else { return Some(vec![text.to_owned()]) };
     let Some(end) = matching(rest) else { return Some(vec![text.to_owned()]) };
     let (inside, after) = (rest.get(..end)?, rest.get(end + 1..)?);

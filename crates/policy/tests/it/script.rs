@@ -1,7 +1,7 @@
 //! Which scripts may be approved, and why the others may not.
 
 use crate::promise;
-use domain::{Manifest, Network, Risk, ScriptProposal, Timeout};
+use domain::{Interpreter, Manifest, Network, Risk, ScriptProposal, Timeout};
 use policy::script::{Grants, Report, ScriptPolicy, ScriptSettings};
 
 fn grants() -> Grants {
@@ -12,13 +12,14 @@ fn grants() -> Grants {
     }
 }
 
-/// One line of a case file: `[net]`, `[w:PATH]` and the like, then the script with ⏎ for the ends of its lines.
+/// One line of a case file: `[net]`, `[sh]`, `[w:PATH]` and the like, then the script with ⏎ for the ends of its lines.
 fn proposal(case: &str) -> ScriptProposal {
     let mut manifest = Manifest::default();
     let mut rest = case;
     while let Some((tag, after)) = rest.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
         match tag.split_once(':') {
             None if tag == "net" => manifest.network = Network::Host,
+            None if tag == "sh" => manifest.interpreter = Interpreter::Sh,
             Some(("w", path)) => manifest.writable_paths.push(path.to_owned()),
             Some(("cap", name)) => manifest.capabilities.push(name.to_owned()),
             Some(("env", name)) => drop(manifest.env.insert(name.to_owned(), "x".to_owned())),
@@ -56,6 +57,7 @@ fn rejected() -> Vec<(&'static str, &'static str)> {
         include_str!("../cases/script/reject/files.txt"),
         include_str!("../cases/script/reject/options.txt"),
         include_str!("../cases/script/reject/attacks.txt"),
+        include_str!("../cases/script/reject/sh.txt"),
     ];
     files
         .into_iter()
