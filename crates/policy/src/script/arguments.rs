@@ -7,7 +7,7 @@ use super::refuse::refuse;
 use super::risk::Reasons;
 use super::variables::Variables;
 use super::walk::Redirection;
-use super::words::Argument;
+use super::words::{Argument, Part};
 use super::{awk, fetch, find, programs, wrappers};
 use domain::{Fault, Interpreter, Network, Risk};
 use std::collections::BTreeSet;
@@ -39,8 +39,10 @@ impl Checker<'_> {
 
     /// A command of the shell itself: a function, or a program.
     pub fn call(&mut self, call: &Call<'_>) {
-        if call.name == "unset" {
-            self.unset(call);
+        match call.name {
+            "unset" => self.unset(call),
+            "set" => programs::set(self, call),
+            _ => {}
         }
         let function = self.functions.contains(call.name);
         // What a function or `set` is given comes back as `$1`, which nobody can follow.
@@ -120,7 +122,7 @@ impl Checker<'_> {
             );
         }
         self.options(call, command);
-        let recursive = has_flag(call.words, 'r', "recursive") || has_flag(call.words, 'R', "recursive");
+        let recursive = self.flag(call, 'r', "recursive") || self.flag(call, 'R', "dereference-recursive");
         match command.meaning {
             Meaning::Any => {}
             Meaning::None => self.at_most(call, 0),
@@ -146,8 +148,8 @@ impl Checker<'_> {
             Meaning::Sleep => programs::sleep(self, call),
             Meaning::Wrap => wrappers::wrap(self, call),
         }
-        if command.network {
-            self.told_nobody(call);
+        if command.spoken {
+            self.told_nobody(call, command);
         }
         if recursive {
             self.whole_directories(call);
@@ -174,7 +176,9 @@ impl Checker<'_> {
         for word in words {
             let prefix = word.prefix();
             let (name, assigned) = prefix.split_once('=').map_or((prefix.as_str(), false), |(name, _)| (name, true));
-            if !assigned && word.literal().is_none() {
+            // A file may have the name of a variable, and `=` in it.
+            let found = matches!(word.parts.first(), Some(Part::Text { text, bare: true }) if is_wild(text));
+            if (!assigned && word.literal().is_none()) || found {
                 let hint = "name the variable itself";
                 self.refuse("indirection", call.line, &word.raw, "is a variable that is only known when it runs", hint);
             }
@@ -186,11 +190,20 @@ impl Checker<'_> {
         }
     }
 
-    /// What was read must not go out as a part of a name that is looked up.
-    fn told_nobody(&mut self, call: &Call<'_>) {
-        for word in call.words.iter().filter(|word| self.variables.is_composed(word)).cloned().collect::<Vec<_>>() {
+    /// What was read must not go out as a name that is looked up, nor as a part of one.
+    fn told_nobody(&mut self, call: &Call<'_>, command: &Command) {
+        // The resolver answers on a socket of its own, with a network and without.
+        if self.paths.manifest.network == Network::None && !command.network && call.name != "resolvectl" {
+            return;
+        }
+        for word in call.words.iter().filter(|word| !self.variables.may_be_told(word)).cloned().collect::<Vec<_>>() {
             let what = "may tell other machines what the script has read";
             self.refuse("address_not_literal", call.line, &word.raw, what, "write the address itself");
+        }
+        let asks = positional(call.words).next().is_some_and(|word| word.raw != "-");
+        if call.name == "nslookup" && !asks {
+            let what = "looks up what comes from its input";
+            self.refuse("address_not_literal", call.line, call.name, what, "write the address itself");
         }
     }
 
@@ -204,6 +217,11 @@ impl Checker<'_> {
         }
     }
 
+    /// Whether it has this option, written out or in a variable.
+    fn flag(&self, call: &Call<'_>, letter: char, long: &str) -> bool {
+        call.words.iter().flat_map(|word| self.beginnings(word)).any(|text| is_flag(&text, letter, long))
+    }
+
     /// `command -v NAME` looks; without `-v` it would run.
     fn lookup(&mut self, call: &Call<'_>) {
         if !has_flag(call.words, 'v', "\0") && !has_flag(call.words, 'V', "\0") {
@@ -212,7 +230,14 @@ impl Checker<'_> {
     }
 
     fn at_most(&mut self, call: &Call<'_>, most: usize) {
-        if positional(call.words).count() > most {
+        // A pattern, and a value outside of quotes, can be many.
+        let several = |word: &&Argument| {
+            let values = self.variables.resolve(word);
+            let split = values.as_ref().is_none_or(|all| all.iter().any(|value| value.contains(char::is_whitespace)));
+            word.has_pattern() || (word.splits && split)
+        };
+        let words = positional(call.words).count() + positional(call.words).filter(several).count();
+        if words > most {
             let what = format!("takes at most {most} words here");
             self.refuse("too_many_arguments", call.line, call.name, &what, "leave out the others");
         }
@@ -264,7 +289,7 @@ impl Checker<'_> {
             return self.read_beginning(line, word);
         };
         for choice in choices.iter().filter(|choice| !choice.is_empty() && choice.as_str() != "-") {
-            for path in self.candidates(choice) {
+            for path in self.candidates_of(word, choice) {
                 if let Err(no) = self.paths.read(&path) {
                     return self.no(no, line, &path, "read");
                 }
@@ -293,7 +318,7 @@ impl Checker<'_> {
             return self.refuse("path_not_literal", line, &word.raw, "is a path that is only known when it runs", hint);
         };
         for choice in choices.iter().filter(|choice| !choice.is_empty()) {
-            for path in self.candidates(choice) {
+            for path in self.candidates_of(word, choice) {
                 match self.paths.write(&path) {
                     Err(no) => return self.no(no, line, &path, "changed"),
                     Ok(()) if super::paths::is_delicate(&path) => {
@@ -312,6 +337,14 @@ impl Checker<'_> {
         }
     }
 
+    /// The same for a word whose value is split where it stands outside of quotes.
+    fn candidates_of(&self, word: &Argument, value: &str) -> Vec<String> {
+        if !word.splits {
+            return self.candidates(value);
+        }
+        value.split_whitespace().flat_map(|part| self.candidates(part)).collect()
+    }
+
     /// The paths that a word may mean: itself, or what follows an option; in each place that the script goes to.
     fn candidates(&self, word: &str) -> Vec<String> {
         let path = match word.strip_prefix('-') {
@@ -319,7 +352,8 @@ impl Checker<'_> {
                 Some(at) => option.get(at..).unwrap_or_default(),
                 None => return Vec::new(),
             },
-            None => word,
+            // `strings @file` takes its words from a file.
+            None => word.strip_prefix('@').filter(|path| path.starts_with('/')).unwrap_or(word),
         };
         if path.starts_with('/') || self.places.is_empty() {
             return vec![path.to_owned()];
@@ -363,13 +397,21 @@ pub fn positional(words: &[Argument]) -> impl Iterator<Item = &Argument> {
 }
 
 pub fn has_flag(words: &[Argument], letter: char, long: &str) -> bool {
-    words.iter().map(Argument::prefix).any(|word| match word.strip_prefix('-') {
+    words.iter().any(|word| is_flag(&word.prefix(), letter, long))
+}
+
+fn is_wild(assignment: &str) -> bool {
+    assignment.split('=').next().is_some_and(|name| name.contains(['*', '?', '[']))
+}
+
+fn is_flag(word: &str, letter: char, long: &str) -> bool {
+    match word.strip_prefix('-') {
         Some(rest) if rest.starts_with('-') => rest
             .strip_prefix('-')
             .is_some_and(|name| !name.is_empty() && long.starts_with(name.split('=').next().unwrap_or_default())),
         Some(letters) => letters.contains(letter),
         None => false,
-    })
+    }
 }
 
 fn is_builtin(name: &str) -> bool {

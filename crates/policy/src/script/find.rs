@@ -1,6 +1,7 @@
 //! `find`, which has a language of its own.
 
 use super::arguments::{Call, Checker};
+use super::paths::meets;
 use super::words::Argument;
 use super::wrappers::run;
 
@@ -11,6 +12,12 @@ const TESTS: &str = "\
     -prune -quit -not -a -o -and -or -true -false -links -inum -readable -writable -executable -regex \
     -iregex -regextype -daystart -samefile -newermt -nouser -nogroup -L -P -H -delete -exec -noleaf \
     -used -fstype -lname -xtype";
+
+/// To list names takes no more than to find them.
+pub const LISTS: [&str; 8] = ["ls", "stat", "du", "readlink", "realpath", "echo", "basename", "dirname"];
+
+/// What runs or writes.
+const ACTIONS: &str = "-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls -files0-from";
 
 /// `find` with its own language. `-exec` is unwrapped; `{}` is below the paths that are searched.
 pub fn find(checker: &mut Checker<'_>, call: &Call<'_>) {
@@ -28,6 +35,13 @@ pub fn find(checker: &mut Checker<'_>, call: &Call<'_>) {
         if word.splits || word.prefix().is_empty() {
             let hint = "write it out, or set the variable in the script";
             checker.refuse("option_not_certain", call.line, &word.raw, "may turn out to be a test of `find`", hint);
+        }
+    }
+    for word in call.words.iter().filter(|word| word.has_wildcard() || checker.variables.is_found(word)) {
+        let patterns = checker.variables.resolve(word).unwrap_or_default();
+        if patterns.iter().any(|pattern| ACTIONS.split(' ').any(|action| meets(action.as_bytes(), pattern))) {
+            let hint = "quote the pattern, or put `./` before it";
+            checker.refuse("option_not_certain", call.line, &word.raw, "may find a file with the name of a test", hint);
         }
     }
     roots.iter().for_each(|root| checker.read(call.line, root));
@@ -86,9 +100,7 @@ fn exec(checker: &mut Checker<'_>, line: usize, roots: &[&Argument], inner: &[Ar
     // What is found is below one of the roots: each of them stands for it.
     for root in roots {
         let found = |w: &Argument| w.literal().as_deref() == Some("{}");
-        // To list names below a root takes no more than to find them.
-        let lists =
-            ["ls", "stat", "du", "readlink", "realpath", "echo", "basename", "dirname"].contains(&name.raw.as_str());
+        let lists = LISTS.contains(&name.raw.as_str());
         let below = if lists { (*root).clone() } else { root.below() };
         let words: Vec<Argument> = words.iter().map(|w| if found(w) { below.clone() } else { w.clone() }).collect();
         run(checker, line, name, &words);

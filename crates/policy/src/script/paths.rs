@@ -209,7 +209,7 @@ fn is_meant(path: &str) -> bool {
 
 /// Whether there is a path that both describe: for each pair of their ends, from the last to the first. In a rule `*` is
 /// anything; in a pattern it stays within one directory.
-fn meets(rule: &[u8], pattern: &str) -> bool {
+pub fn meets(rule: &[u8], pattern: &str) -> bool {
     let tokens = tokens(pattern);
     // For what is left of the rule: whether it meets what is left of the pattern, by how much is left of that.
     let mut later: Vec<bool> = Vec::new();

@@ -130,7 +130,7 @@ impl ScriptPolicy {
                 return Checked { refusals, ..Checked::default() };
             }
         };
-        let variables = Variables::of(&walked);
+        let variables = Variables::of(&walked, &paths.manifest.env);
         let functions: BTreeSet<String> = walked.functions.iter().map(|(_, name)| name.clone()).collect();
         let mut checker = Checker {
             paths,
