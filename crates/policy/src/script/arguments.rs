@@ -151,8 +151,8 @@ impl Checker<'_> {
         if command.spoken {
             self.told_nobody(call, command);
         }
-        if recursive {
-            self.whole_directories(call);
+        if self.goes_down(call) {
+            self.whole_directories(call, command);
         }
         if matches!(call.name, "read" | "unset") {
             self.names(call);
@@ -207,12 +207,52 @@ impl Checker<'_> {
         }
     }
 
+    /// Whether it goes into directories, and on into those that are in them.
+    fn goes_down(&self, call: &Call<'_>) -> bool {
+        let small = self.flag(call, 'r', "recursive");
+        let large = self.flag(call, 'R', "recursive") || self.flag(call, 'R', "dereference-recursive");
+        match call.name {
+            "grep" | "egrep" | "fgrep" | "zgrep" | "rm" => small || large,
+            "cp" => small || large || self.flag(call, 'a', "archive"),
+            "diff" => small,
+            "ls" | "chmod" | "chown" | "chgrp" => large,
+            "du" | "tree" | "mv" => true,
+            _ => false,
+        }
+    }
+
     /// Those that go into directories read what is in them: to be allowed to list one is not enough.
-    fn whole_directories(&mut self, call: &Call<'_>) {
+    fn whole_directories(&mut self, call: &Call<'_>, command: &Command) {
+        let mut roots: Vec<&Argument> = operands(call, command).collect();
+        // Its first word is a pattern, unless an option has given one.
+        if command.meaning == Meaning::Pattern && !self.flag(call, 'e', "regexp") && !roots.is_empty() {
+            roots.remove(0);
+        }
         if matches!(call.name, "grep" | "egrep" | "fgrep" | "zgrep" | "diff" | "cp") {
-            let roots: Vec<&Argument> = positional(call.words).filter(|word| word.prefix().starts_with('/')).collect();
-            for root in roots {
-                self.read(call.line, &root.below());
+            let here =
+                Argument { parts: vec![Part::Text { text: ".".to_owned(), bare: false }], ..Argument::default() };
+            let roots = if roots.is_empty() { vec![&here] } else { roots.clone() };
+            roots.iter().for_each(|root| self.read(call.line, &root.below()));
+        }
+        let depth = match call.name {
+            "du" if self.flag(call, 's', "summarize") => Some(0),
+            "du" => number_after(call.words, &["-d", "--max-depth"]),
+            "tree" => number_after(call.words, &["-L"]),
+            _ => None,
+        };
+        self.nothing_denied_below(call.line, &roots, depth);
+    }
+
+    /// What is denied by setting must not lie below what is gone through. Without a root that is where the script is.
+    pub fn nothing_denied_below(&mut self, line: usize, roots: &[&Argument], depth: Option<usize>) {
+        let mut below: Vec<String> = roots.iter().map(|root| root.pattern()).collect();
+        below.extend(roots.iter().filter_map(|root| self.variables.resolve(root)).flatten());
+        if roots.is_empty() {
+            below.push(".".to_owned());
+        }
+        for path in below.iter().flat_map(|path| self.candidates(path)).collect::<Vec<_>>() {
+            if let Err(no) = self.paths.below(&path, depth) {
+                return self.no(no, line, &path, "read");
             }
         }
     }
@@ -365,6 +405,11 @@ impl Checker<'_> {
     pub fn no(&mut self, no: No, line: usize, path: &str, verb: &str) {
         let (code, what, hint) = match no {
             No::Denied => ("path_denied", format!("must not be {verb}"), "leave it out: nobody may"),
+            No::Covers => (
+                "path_denied",
+                "has something below it that is denied by setting".to_owned(),
+                "name what lies beside it, without patterns",
+            ),
             No::NotReadable => (
                 "path_not_readable",
                 "is not below a directory that scripts may read".to_owned(),
@@ -412,6 +457,17 @@ fn is_flag(word: &str, letter: char, long: &str) -> bool {
         Some(letters) => letters.contains(letter),
         None => false,
     }
+}
+
+/// The number that one of these options has, in the same word or the next.
+pub fn number_after(words: &[Argument], options: &[&str]) -> Option<usize> {
+    let next = words.iter().skip(1).map(Some).chain([None]);
+    words.iter().zip(next).find_map(|(word, next)| {
+        let text = word.literal()?;
+        let rest = options.iter().find_map(|option| text.strip_prefix(option))?;
+        let value = if rest.is_empty() { next?.literal()? } else { rest.trim_start_matches('=').to_owned() };
+        value.parse().ok()
+    })
 }
 
 fn is_builtin(name: &str) -> bool {

@@ -1,6 +1,6 @@
 //! `find`, which has a language of its own.
 
-use super::arguments::{Call, Checker};
+use super::arguments::{Call, Checker, number_after};
 use super::paths::meets;
 use super::words::Argument;
 use super::wrappers::run;
@@ -45,6 +45,7 @@ pub fn find(checker: &mut Checker<'_>, call: &Call<'_>) {
         }
     }
     roots.iter().for_each(|root| checker.read(call.line, root));
+    checker.nothing_denied_below(call.line, &roots, number_after(call.words, &["-maxdepth"]));
     let mut words = call.words.iter().skip(roots.len());
     while let Some(word) = words.next() {
         let text = word.prefix();
@@ -81,11 +82,16 @@ pub fn find(checker: &mut Checker<'_>, call: &Call<'_>) {
                 );
             }
             "-exec" => {
-                let inner: Vec<Argument> = words
-                    .by_ref()
-                    .take_while(|w| !matches!(w.literal().as_deref(), Some(";" | "+")))
-                    .cloned()
-                    .collect();
+                // `+` ends it only behind `{}`; anywhere else it is a word like any other.
+                let mut inner: Vec<Argument> = Vec::new();
+                for word in words.by_ref() {
+                    let found = inner.last().is_some_and(|last| last.literal().as_deref() == Some("{}"));
+                    match word.literal().as_deref() {
+                        Some(";") => break,
+                        Some("+") if found => break,
+                        _ => inner.push(word.clone()),
+                    }
+                }
                 exec(checker, call.line, &roots, &inner);
             }
             _ => {}

@@ -94,6 +94,8 @@ const DELICATE: [&str; 3] = ["/etc", "/opt", "/home"];
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum No {
     Denied,
+    /// Something below it is.
+    Covers,
     NotReadable,
     NotWritable,
     /// It has `..` in it.
@@ -137,14 +139,32 @@ impl Paths<'_> {
         if within(&path, "/dev/tcp") || within(&path, "/dev/udp") {
             return Err(No::Network);
         }
-        let own = self.settings.deny_paths.iter().map(String::as_str);
+        let own = || self.settings.deny_paths.iter().map(String::as_str);
         // A pattern may mean what is denied, also where it does not say so.
         let denied =
             |rule: &str| matches(rule, &path) || (has_pattern(&path) && may_meet(rule, &path)) || within(&path, rule);
-        if NEVER.into_iter().chain(own).any(denied) {
+        if NEVER.into_iter().chain(own()).any(denied) {
             return Err(No::Denied);
         }
+        if has_pattern(&path) && own().any(|rule| reaches(rule, &path)) {
+            return Err(No::Covers);
+        }
         Ok(path.starts_with('/').then_some(path))
+    }
+
+    /// Whether what is denied by setting lies at `path` or below it, so many levels down.
+    pub fn below(&self, path: &str, depth: Option<usize>) -> Result<(), No> {
+        let path = normal(path);
+        let covers = |rule: &String| {
+            let levels: Vec<&str> = rule.split('/').filter(|part| !part.is_empty()).collect();
+            (0..=levels.len()).any(|level| {
+                let above = format!("/{}", levels.get(..level).unwrap_or_default().join("/"));
+                depth.is_none_or(|depth| levels.len() - level <= depth) && meets(above.as_bytes(), &path)
+            })
+        };
+        // Rules about names anywhere are no place that could be gone round.
+        let mut own = self.settings.deny_paths.iter().filter(|rule| rule.starts_with('/'));
+        if own.any(covers) { Err(No::Covers) } else { Ok(()) }
     }
 
     /// Why a manifest must not ask to write there.
@@ -194,8 +214,16 @@ fn matches(rule: &str, path: &str) -> bool {
     left.ends_with(last)
 }
 
-/// Whether a pattern of a script is meant to reach what a rule forbids. `/etc/*` takes what is there, and the jail leaves
-/// out what is denied; `/etc/sh*` and `/etc/?hadow` are meant.
+/// Whether a pattern of a script, or a part of it, finds what whoever runs the house has denied. The user that scripts run
+/// as may well be allowed to read that: nothing but this and the jail keeps it.
+fn reaches(rule: &str, path: &str) -> bool {
+    let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+    let rule = rule.trim_end_matches('/');
+    rule.starts_with('/') && ends.filter_map(|end| path.get(..end)).any(|part| meets(rule.as_bytes(), part))
+}
+
+/// Whether a pattern of a script is meant to reach what a rule forbids. `/etc/*` takes what is there: what no script may
+/// ever read is closed to the user that scripts run as. `/etc/sh*` and `/etc/?hadow` are meant.
 fn may_meet(rule: &str, path: &str) -> bool {
     // Rules about names anywhere (`*.key`) hold for names that are written out, and in the jail for all others.
     let named = rule.trim_end_matches('*');

@@ -71,6 +71,7 @@ fn rejected() -> Vec<(&'static str, &'static str)> {
         include_str!("../cases/script/reject/attacks.txt"),
         include_str!("../cases/script/reject/sh.txt"),
         include_str!("../cases/script/reject/unseen.txt"),
+        include_str!("../cases/script/reject/covered.txt"),
         include_str!("../cases/script/reject/spoken.txt"),
     ];
     files
