@@ -73,6 +73,7 @@ fn rejected() -> Vec<(&'static str, &'static str)> {
         include_str!("../cases/script/reject/unseen.txt"),
         include_str!("../cases/script/reject/covered.txt"),
         include_str!("../cases/script/reject/spoken.txt"),
+        include_str!("../cases/script/reject/programs.txt"),
     ];
     files
         .into_iter()
