@@ -122,7 +122,9 @@ impl Checker<'_> {
             );
         }
         self.options(call, command);
-        let recursive = self.flag(call, 'r', "recursive") || self.flag(call, 'R', "dereference-recursive");
+        let recursive = self.flag(call, 'r', "recursive")
+            || self.flag(call, 'R', "dereference-recursive")
+            || (call.name == "cp" && self.flag(call, 'a', "archive"));
         match command.meaning {
             Meaning::Any => {}
             Meaning::None => self.at_most(call, 0),
@@ -229,8 +231,7 @@ impl Checker<'_> {
             roots.remove(0);
         }
         if matches!(call.name, "grep" | "egrep" | "fgrep" | "zgrep" | "diff" | "cp") {
-            let here =
-                Argument { parts: vec![Part::Text { text: ".".to_owned(), bare: false }], ..Argument::default() };
+            let here = Argument::text(".");
             let roots = if roots.is_empty() { vec![&here] } else { roots.clone() };
             roots.iter().for_each(|root| self.read(call.line, &root.below()));
         }
@@ -284,6 +285,9 @@ impl Checker<'_> {
     }
 
     fn pattern(&mut self, call: &Call<'_>) {
+        if call.name == "jq" {
+            programs::jq(self, call);
+        }
         let by_option = has_flag(call.words, 'e', "regexp");
         let mut words = positional(call.words);
         if !by_option {
@@ -366,6 +370,8 @@ impl Checker<'_> {
                             format!("changes `{}`, which other programs depend on", crate::sql::refuse::clip(&path));
                         self.reasons.add(Risk::High, "delicate_path", line, message);
                     }
+                    // Nothing, or what it prints.
+                    Ok(()) if path.starts_with("/dev/") => {}
                     Ok(()) => self.reasons.add(
                         Risk::Medium,
                         "writes",

@@ -103,16 +103,15 @@ fn exec(checker: &mut Checker<'_>, line: usize, roots: &[&Argument], inner: &[Ar
     let Some((name, words)) = inner.split_first() else {
         return checker.refuse("command_missing", line, "-exec", "runs nothing", "name the command that it runs");
     };
-    // What is found is below one of the roots: each of them stands for it.
-    for root in roots {
+    // What is found is below one of the roots, or of where the script is: each of them stands for it.
+    let here = Argument::text(".");
+    let here = [&here];
+    for root in if roots.is_empty() { here.as_slice() } else { roots } {
         let found = |w: &Argument| w.literal().as_deref() == Some("{}");
         let lists = LISTS.contains(&name.raw.as_str());
         let below = if lists { (*root).clone() } else { root.below() };
         let words: Vec<Argument> = words.iter().map(|w| if found(w) { below.clone() } else { w.clone() }).collect();
         run(checker, line, name, &words);
-    }
-    if roots.is_empty() {
-        run(checker, line, name, words);
     }
     if let Some(word) = inner.iter().find(|w| w.raw.contains("{}") && w.literal().as_deref() != Some("{}")) {
         let hint = "let `{}` be a word of its own";

@@ -26,7 +26,7 @@ const READABLE: [&str; 16] = [
 const LISTABLE: [&str; 6] = ["/", "/var", "/home", "/mnt", "/media", "/dev"];
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd"];
 /// Nobody's business, whatever a manifest or a setting says. `*` stands for anything.
-const NEVER: [&str; 34] = [
+const NEVER: [&str; 35] = [
     "/etc/shadow*",
     "/etc/gshadow*",
     "/etc/sudoers*",
@@ -61,6 +61,7 @@ const NEVER: [&str; 34] = [
     "/proc/kcore",
     "/proc/sysrq-trigger",
     "/run/secrets*",
+    "/run/user*",
 ];
 /// Where a manifest must not ask to write.
 const NEVER_WRITTEN: [&str; 22] = [

@@ -109,6 +109,18 @@ pub fn sysctl(checker: &mut Checker<'_>, call: &Call<'_>) {
     }
 }
 
+/// Programs of jq may take in others, and data, from files that nobody has looked at.
+pub fn jq(checker: &mut Checker<'_>, call: &Call<'_>) {
+    let takes_in = |text: &String| {
+        text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| matches!(word, "import" | "include"))
+    };
+    let program = call.words.iter().find(|word| checker.beginnings(word).iter().any(takes_in));
+    if let Some(program) = program {
+        let hint = "write the whole program";
+        checker.refuse("program_not_allowed", call.line, &program.raw, "takes in a file in jq", hint);
+    }
+}
+
 /// Less than the time that it has.
 pub fn sleep(checker: &mut Checker<'_>, call: &Call<'_>) {
     let most = checker.paths.manifest.timeout_seconds.0;

@@ -22,6 +22,8 @@ pub struct Variables {
     found: BTreeSet<String>,
     /// Those that hold an address that the device itself uses.
     addresses: BTreeSet<String>,
+    /// Whether `$1` and the like are always written out where functions are called.
+    plain_calls: bool,
     /// Whether the script says itself what parts words: `IFS`.
     own_separator: bool,
 }
@@ -67,6 +69,7 @@ impl Variables {
         let all = |name: &str| assigned().filter(|(set, _)| set == name).all(|(_, value)| is_address(value));
         let names = assigned().map(|(name, _)| name).filter(|name| all(name) && !other(name));
         variables.addresses = names.filter(|name| !given.contains_key(*name)).cloned().collect();
+        variables.plain_calls = variables.calls_are_plain(walked);
         variables
     }
 
@@ -89,11 +92,24 @@ impl Variables {
     pub fn may_be_told(&self, argument: &Argument) -> bool {
         let own = match argument.parts.as_slice() {
             [Part::Variable(name)] => self.addresses.contains(name),
-            [Part::Unknown] => addresses::is_own(&argument.raw),
+            [Part::Unknown] => {
+                let raw = argument.raw.trim_matches('"');
+                let parameter = raw.len() == 2 && raw.starts_with('$') && raw.ends_with(|c: char| c.is_ascii_digit());
+                addresses::is_own(&argument.raw) || (parameter && self.plain_calls)
+            }
             _ => false,
         };
         let file = argument.has_wildcard() && !argument.raw.contains("://");
         own || (self.resolve(argument).is_some() && !file && !self.is_found(argument))
+    }
+
+    /// Nothing else may set `$1` then.
+    fn calls_are_plain(&self, walked: &Walked) -> bool {
+        let function = |name: &str| walked.functions.iter().any(|(_, function)| function == name);
+        let calls = walked.invocations.iter().filter_map(|call| Some((call.name.as_ref()?.raw.as_str(), call)));
+        let mut calls = calls.filter(|(name, _)| function(name) || matches!(*name, "set" | "shift"));
+        let plain = |word: &Argument| !word.splits && !word.has_pattern() && self.may_be_told(word);
+        calls.all(|(name, call)| name != "shift" && call.arguments.iter().all(plain))
     }
 
     /// Outside of quotes a value is a pattern too.

@@ -294,7 +294,10 @@ impl Walker {
                     self.assignment(assignment, &mut invocation);
                     // `export A=b` and `env A=b`: it is an argument as well.
                     if simple.word_or_name.is_some() {
+                        // What runs in it was found just now.
+                        let found = self.inner.code.len();
                         invocation.arguments.extend(self.word(word));
+                        self.inner.code.truncate(found);
                     }
                 }
                 Item::ProcessSubstitution(_, subshell) => {

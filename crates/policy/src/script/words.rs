@@ -41,6 +41,12 @@ pub struct Inner {
 }
 
 impl Argument {
+    /// As if it were written in quotes.
+    pub fn text(text: &str) -> Self {
+        let parts = vec![Part::Text { text: text.to_owned(), bare: false }];
+        Self { parts, raw: text.to_owned(), ..Self::default() }
+    }
+
     /// The text, if the word is nothing else.
     pub fn literal(&self) -> Option<String> {
         self.parts

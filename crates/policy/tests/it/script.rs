@@ -138,6 +138,8 @@ fn a_refusal_says_what_and_where_and_how_else() {
 fn risk_has_reasons() {
     for (case, risk, reason) in [
         ("df -h", Risk::Low, None),
+        ("ls /etc/x 2>/dev/null", Risk::Low, None),
+        ("cp -a /etc/nginx /tmp/nginx", Risk::High, Some("recursive")),
         ("[net] ping -c 1 192.0.2.1", Risk::Low, Some("network")),
         ("find /etc -name x -print0 | xargs -0 cat", Risk::Medium, Some("path_known_late")),
         ("echo x > out.txt", Risk::Medium, Some("writes")),
