@@ -49,7 +49,11 @@ impl Checker<'_> {
             let values = self.variables.resolve(word);
             let known = values.is_some();
             let several = values.is_none_or(|all| all.iter().any(|value| value.contains(char::is_whitespace)));
-            let splits = word.splits && ((!known && (bound || command.known_words)) || (several && language));
+            // `export x=$(y)` is one word in bash; `sh` is looked at where names are.
+            let name = word.raw.split_once('=').map(|(name, _)| name);
+            let assigns = name.is_some_and(|name| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'));
+            let whole = command.meaning == Meaning::Declare && assigns;
+            let splits = word.splits && !whole && ((!known && (bound || command.known_words)) || (several && language));
             // Quoted, it is one word: an option at most, and none behind `--`.
             let option = begins && !known && (command.known_words || command.meaning == Meaning::Sed) && at < ended;
             let hidden =
