@@ -7,9 +7,9 @@ use super::refuse::refuse;
 use super::risk::Reasons;
 use super::variables::Variables;
 use super::walk::Redirection;
-use super::words::Argument;
+use super::words::{Argument, Part};
 use super::{awk, fetch, find, programs, wrappers};
-use domain::{Fault, Network, Risk};
+use domain::{Fault, Interpreter, Network, Risk};
 use std::collections::BTreeSet;
 
 /// Everything that a command is checked against.
@@ -39,8 +39,10 @@ impl Checker<'_> {
 
     /// A command of the shell itself: a function, or a program.
     pub fn call(&mut self, call: &Call<'_>) {
-        if call.name == "unset" {
-            self.unset(call);
+        match call.name {
+            "unset" => self.unset(call),
+            "set" => programs::set(self, call),
+            _ => {}
         }
         let function = self.functions.contains(call.name);
         // What a function or `set` is given comes back as `$1`, which nobody can follow.
@@ -120,7 +122,9 @@ impl Checker<'_> {
             );
         }
         self.options(call, command);
-        let recursive = has_flag(call.words, 'r', "recursive") || has_flag(call.words, 'R', "recursive");
+        let recursive = self.flag(call, 'r', "recursive")
+            || self.flag(call, 'R', "dereference-recursive")
+            || (call.name == "cp" && self.flag(call, 'a', "archive"));
         match command.meaning {
             Meaning::Any => {}
             Meaning::None => self.at_most(call, 0),
@@ -146,11 +150,11 @@ impl Checker<'_> {
             Meaning::Sleep => programs::sleep(self, call),
             Meaning::Wrap => wrappers::wrap(self, call),
         }
-        if command.network {
-            self.told_nobody(call);
+        if command.spoken {
+            self.told_nobody(call, command);
         }
-        if recursive {
-            self.whole_directories(call);
+        if self.goes_down(call) {
+            self.whole_directories(call, command);
         }
         if matches!(call.name, "read" | "unset") {
             self.names(call);
@@ -174,30 +178,89 @@ impl Checker<'_> {
         for word in words {
             let prefix = word.prefix();
             let (name, assigned) = prefix.split_once('=').map_or((prefix.as_str(), false), |(name, _)| (name, true));
-            if !assigned && word.literal().is_none() {
+            // A file may have the name of a variable, and `=` in it.
+            let found = matches!(word.parts.first(), Some(Part::Text { text, bare: true }) if is_wild(text));
+            if (!assigned && word.literal().is_none()) || found {
                 let hint = "name the variable itself";
                 self.refuse("indirection", call.line, &word.raw, "is a variable that is only known when it runs", hint);
+            }
+            if word.splits && self.paths.manifest.interpreter == Interpreter::Sh {
+                let hint = "put the value in quotes";
+                self.refuse("option_not_certain", call.line, &word.raw, "sets more than one variable in `sh`", hint);
             }
             super::review::environment(self, call.line, name.trim_end_matches('+'));
         }
     }
 
-    /// What was read must not go out as a part of a name that is looked up.
-    fn told_nobody(&mut self, call: &Call<'_>) {
-        for word in call.words.iter().filter(|word| self.variables.is_composed(word)).cloned().collect::<Vec<_>>() {
+    /// What was read must not go out as a name that is looked up, nor as a part of one.
+    fn told_nobody(&mut self, call: &Call<'_>, command: &Command) {
+        // The resolver answers on a socket of its own, with a network and without.
+        if self.paths.manifest.network == Network::None && !command.network && call.name != "resolvectl" {
+            return;
+        }
+        for word in call.words.iter().filter(|word| !self.variables.may_be_told(word)).cloned().collect::<Vec<_>>() {
             let what = "may tell other machines what the script has read";
             self.refuse("address_not_literal", call.line, &word.raw, what, "write the address itself");
+        }
+        let asks = positional(call.words).next().is_some_and(|word| word.raw != "-");
+        if call.name == "nslookup" && !asks {
+            let what = "looks up what comes from its input";
+            self.refuse("address_not_literal", call.line, call.name, what, "write the address itself");
+        }
+    }
+
+    /// Whether it goes into directories, and on into those that are in them.
+    fn goes_down(&self, call: &Call<'_>) -> bool {
+        let small = self.flag(call, 'r', "recursive");
+        let large = self.flag(call, 'R', "recursive") || self.flag(call, 'R', "dereference-recursive");
+        match call.name {
+            "grep" | "egrep" | "fgrep" | "zgrep" | "rm" => small || large,
+            "cp" => small || large || self.flag(call, 'a', "archive"),
+            "diff" => small,
+            "ls" | "chmod" | "chown" | "chgrp" => large,
+            "du" | "tree" | "mv" => true,
+            _ => false,
         }
     }
 
     /// Those that go into directories read what is in them: to be allowed to list one is not enough.
-    fn whole_directories(&mut self, call: &Call<'_>) {
+    fn whole_directories(&mut self, call: &Call<'_>, command: &Command) {
+        let mut roots: Vec<&Argument> = operands(call, command).collect();
+        // Its first word is a pattern, unless an option has given one.
+        if command.meaning == Meaning::Pattern && !self.flag(call, 'e', "regexp") && !roots.is_empty() {
+            roots.remove(0);
+        }
         if matches!(call.name, "grep" | "egrep" | "fgrep" | "zgrep" | "diff" | "cp") {
-            let roots: Vec<&Argument> = positional(call.words).filter(|word| word.prefix().starts_with('/')).collect();
-            for root in roots {
-                self.read(call.line, &root.below());
+            let here = Argument::text(".");
+            let roots = if roots.is_empty() { vec![&here] } else { roots.clone() };
+            roots.iter().for_each(|root| self.read(call.line, &root.below()));
+        }
+        let depth = match call.name {
+            "du" if self.flag(call, 's', "summarize") => Some(0),
+            "du" => number_after(call.words, &["-d", "--max-depth"]),
+            "tree" => number_after(call.words, &["-L"]),
+            _ => None,
+        };
+        self.nothing_denied_below(call.line, &roots, depth);
+    }
+
+    /// What is denied by setting must not lie below what is gone through. Without a root that is where the script is.
+    pub fn nothing_denied_below(&mut self, line: usize, roots: &[&Argument], depth: Option<usize>) {
+        let mut below: Vec<String> = roots.iter().map(|root| root.pattern()).collect();
+        below.extend(roots.iter().filter_map(|root| self.variables.resolve(root)).flatten());
+        if roots.is_empty() {
+            below.push(".".to_owned());
+        }
+        for path in below.iter().flat_map(|path| self.candidates(path)).collect::<Vec<_>>() {
+            if let Err(no) = self.paths.below(&path, depth) {
+                return self.no(no, line, &path, "read");
             }
         }
+    }
+
+    /// Whether it has this option, written out or in a variable.
+    fn flag(&self, call: &Call<'_>, letter: char, long: &str) -> bool {
+        call.words.iter().flat_map(|word| self.beginnings(word)).any(|text| is_flag(&text, letter, long))
     }
 
     /// `command -v NAME` looks; without `-v` it would run.
@@ -208,13 +271,23 @@ impl Checker<'_> {
     }
 
     fn at_most(&mut self, call: &Call<'_>, most: usize) {
-        if positional(call.words).count() > most {
+        // A pattern, and a value outside of quotes, can be many.
+        let several = |word: &&Argument| {
+            let values = self.variables.resolve(word);
+            let split = values.as_ref().is_none_or(|all| all.iter().any(|value| value.contains(char::is_whitespace)));
+            word.has_pattern() || (word.splits && split)
+        };
+        let words = positional(call.words).count() + positional(call.words).filter(several).count();
+        if words > most {
             let what = format!("takes at most {most} words here");
             self.refuse("too_many_arguments", call.line, call.name, &what, "leave out the others");
         }
     }
 
     fn pattern(&mut self, call: &Call<'_>) {
+        if call.name == "jq" {
+            programs::jq(self, call);
+        }
         let by_option = has_flag(call.words, 'e', "regexp");
         let mut words = positional(call.words);
         if !by_option {
@@ -260,7 +333,7 @@ impl Checker<'_> {
             return self.read_beginning(line, word);
         };
         for choice in choices.iter().filter(|choice| !choice.is_empty() && choice.as_str() != "-") {
-            for path in self.candidates(choice) {
+            for path in self.candidates_of(word, choice) {
                 if let Err(no) = self.paths.read(&path) {
                     return self.no(no, line, &path, "read");
                 }
@@ -289,7 +362,7 @@ impl Checker<'_> {
             return self.refuse("path_not_literal", line, &word.raw, "is a path that is only known when it runs", hint);
         };
         for choice in choices.iter().filter(|choice| !choice.is_empty()) {
-            for path in self.candidates(choice) {
+            for path in self.candidates_of(word, choice) {
                 match self.paths.write(&path) {
                     Err(no) => return self.no(no, line, &path, "changed"),
                     Ok(()) if super::paths::is_delicate(&path) => {
@@ -297,6 +370,8 @@ impl Checker<'_> {
                             format!("changes `{}`, which other programs depend on", crate::sql::refuse::clip(&path));
                         self.reasons.add(Risk::High, "delicate_path", line, message);
                     }
+                    // Nothing, or what it prints.
+                    Ok(()) if path.starts_with("/dev/") => {}
                     Ok(()) => self.reasons.add(
                         Risk::Medium,
                         "writes",
@@ -308,6 +383,14 @@ impl Checker<'_> {
         }
     }
 
+    /// The same for a word whose value is split where it stands outside of quotes.
+    fn candidates_of(&self, word: &Argument, value: &str) -> Vec<String> {
+        if !word.splits {
+            return self.candidates(value);
+        }
+        value.split_whitespace().flat_map(|part| self.candidates(part)).collect()
+    }
+
     /// The paths that a word may mean: itself, or what follows an option; in each place that the script goes to.
     fn candidates(&self, word: &str) -> Vec<String> {
         let path = match word.strip_prefix('-') {
@@ -315,7 +398,8 @@ impl Checker<'_> {
                 Some(at) => option.get(at..).unwrap_or_default(),
                 None => return Vec::new(),
             },
-            None => word,
+            // `strings @file` takes its words from a file.
+            None => word.strip_prefix('@').filter(|path| path.starts_with('/')).unwrap_or(word),
         };
         if path.starts_with('/') || self.places.is_empty() {
             return vec![path.to_owned()];
@@ -327,6 +411,11 @@ impl Checker<'_> {
     pub fn no(&mut self, no: No, line: usize, path: &str, verb: &str) {
         let (code, what, hint) = match no {
             No::Denied => ("path_denied", format!("must not be {verb}"), "leave it out: nobody may"),
+            No::Covers => (
+                "path_denied",
+                "has something below it that is denied by setting".to_owned(),
+                "name what lies beside it, without patterns",
+            ),
             No::NotReadable => (
                 "path_not_readable",
                 "is not below a directory that scripts may read".to_owned(),
@@ -359,12 +448,31 @@ pub fn positional(words: &[Argument]) -> impl Iterator<Item = &Argument> {
 }
 
 pub fn has_flag(words: &[Argument], letter: char, long: &str) -> bool {
-    words.iter().map(Argument::prefix).any(|word| match word.strip_prefix('-') {
+    words.iter().any(|word| is_flag(&word.prefix(), letter, long))
+}
+
+fn is_wild(assignment: &str) -> bool {
+    assignment.split('=').next().is_some_and(|name| name.contains(['*', '?', '[']))
+}
+
+fn is_flag(word: &str, letter: char, long: &str) -> bool {
+    match word.strip_prefix('-') {
         Some(rest) if rest.starts_with('-') => rest
             .strip_prefix('-')
             .is_some_and(|name| !name.is_empty() && long.starts_with(name.split('=').next().unwrap_or_default())),
         Some(letters) => letters.contains(letter),
         None => false,
+    }
+}
+
+/// The number that one of these options has, in the same word or the next.
+pub fn number_after(words: &[Argument], options: &[&str]) -> Option<usize> {
+    let next = words.iter().skip(1).map(Some).chain([None]);
+    words.iter().zip(next).find_map(|(word, next)| {
+        let text = word.literal()?;
+        let rest = options.iter().find_map(|option| text.strip_prefix(option))?;
+        let value = if rest.is_empty() { next?.literal()? } else { rest.trim_start_matches('=').to_owned() };
+        value.parse().ok()
     })
 }
 

@@ -2,6 +2,25 @@
 
 use super::arguments::{Call, Checker};
 use super::programs::not_literal;
+use super::words::Argument;
+
+/// What reaches beyond the program and its input.
+const CALLS: [&str; 14] = [
+    "system",
+    "getline",
+    "close",
+    "fflush",
+    "ENVIRON",
+    "PROCINFO",
+    "nextfile",
+    "include",
+    "load",
+    "namespace",
+    "ARGV",
+    "ARGC",
+    "SYMTAB",
+    "FUNCTAB",
+];
 
 /// Programs that run commands, or write or read files by themselves, are refused.
 pub fn awk(checker: &mut Checker<'_>, call: &Call<'_>) {
@@ -10,8 +29,8 @@ pub fn awk(checker: &mut Checker<'_>, call: &Call<'_>) {
     while let Some(word) = words.next() {
         let text = word.prefix();
         match text.as_str() {
-            "-F" | "-v" => drop(words.next()),
-            _ if text.starts_with("-F") || text.starts_with("-v") => {}
+            "-F" | "-v" => words.next().into_iter().for_each(|value| one_word(checker, call, value)),
+            _ if text.starts_with("-F") || text.starts_with("-v") => one_word(checker, call, word),
             _ if text.starts_with('-') && text != "-" => {
                 let hint = "use -F and -v only";
                 checker.refuse("option_not_allowed", call.line, &text, "is no option that `awk` may have", hint);
@@ -23,7 +42,9 @@ pub fn awk(checker: &mut Checker<'_>, call: &Call<'_>) {
         }
     }
     let Some(program) = program else { return };
-    let Some(text) = program.literal() else { return not_literal(checker, call, program) };
+    let Some(text) = program.literal().filter(|_| !program.has_wildcard()) else {
+        return not_literal(checker, call, program);
+    };
     if awk_reaches_out(&text) {
         let hint = "compute and print only: no system(), getline, pipes or files";
         checker.refuse("program_not_allowed", call.line, &text, "does more in awk than compute and print", hint);
@@ -31,20 +52,37 @@ pub fn awk(checker: &mut Checker<'_>, call: &Call<'_>) {
     words.for_each(|file| checker.read(call.line, file));
 }
 
+/// What stands before the program must not become one: several words, or a name of a file that a pattern finds.
+fn one_word(checker: &mut Checker<'_>, call: &Call<'_>, word: &Argument) {
+    if word.splits || word.has_wildcard() {
+        let hint = "put it in quotes";
+        checker.refuse("option_not_certain", call.line, &word.raw, "may turn out to be more than a value", hint);
+    }
+}
+
 /// Text of strings and patterns left out, so that `"a|b"` is no pipe; what is in doubt counts as reaching out.
 fn awk_reaches_out(program: &str) -> bool {
     let Some(code) = without_strings(program) else { return true };
     let words: Vec<&str> = code.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).collect();
-    let calls =
-        ["system", "getline", "close", "fflush", "ENVIRON", "PROCINFO", "nextfile", "include", "load", "namespace"];
     let piped = code.replace("||", "").contains('|') || code.contains('@');
-    let printed_to = code.split([';', '{', '}', '\n']).any(|statement| {
+    let printed_to = joined(&code).split([';', '{', '}', '\n']).any(|statement| {
         // A condition before `print` may compare; after it the sign is a file.
         statement
             .find("print")
             .is_some_and(|at| outside_brackets(statement.get(at..).unwrap_or_default()).contains('>'))
     });
-    piped || printed_to || words.iter().any(|word| calls.contains(word))
+    piped || printed_to || words.iter().any(|word| CALLS.contains(word))
+}
+
+/// A statement goes on in the next line behind these.
+fn joined(code: &str) -> String {
+    let mut joined = String::new();
+    for line in code.split_inclusive('\n') {
+        let text = line.trim_end();
+        let goes_on = text.is_empty() || text.ends_with(',') || text.ends_with("&&") || text.ends_with("||");
+        joined.push_str(if goes_on { text } else { line });
+    }
+    joined
 }
 
 /// `print (a > b)` compares.
@@ -66,9 +104,23 @@ fn outside_brackets(text: &str) -> String {
 fn without_strings(program: &str) -> Option<String> {
     let mut code = String::new();
     let mut characters = program.chars();
+    let mut brackets = Vec::new();
+    let mut after_condition = false;
     while let Some(c) = characters.next() {
         match c {
+            '(' => brackets.push(is_condition(&code)),
+            ')' => after_condition = brackets.pop().unwrap_or(true),
+            _ => {}
+        }
+        match c {
             '"' => skip(&mut characters, '"')?,
+            '\\' if characters.as_str().starts_with('\n') => {
+                characters.next();
+                code.push(' ');
+                continue;
+            }
+            // Some read a pattern there and some divide.
+            '/' if is_doubtful(&code, after_condition) => return None,
             '/' if begins_pattern(&code) => skip(&mut characters, '/')?,
             '#' => {
                 let _ = characters.by_ref().find(|c| *c == '\n');
@@ -99,6 +151,18 @@ fn skip(characters: &mut std::str::Chars<'_>, end: char) -> Option<()> {
         }
     }
     None
+}
+
+/// `if (x) /y/` and `x++ /y/`.
+fn is_doubtful(before: &str, after_condition: bool) -> bool {
+    let before = before.trim_end();
+    before.ends_with("++") || before.ends_with("--") || (before.ends_with(')') && after_condition)
+}
+
+fn is_condition(before: &str) -> bool {
+    let before = before.trim_end();
+    let word = before.rsplit(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().unwrap_or_default();
+    ["if", "while", "for", "switch"].contains(&word)
 }
 
 /// A slash divides after an operand, and begins a pattern anywhere else.

@@ -44,6 +44,8 @@ pub struct Command {
     pub valued: Vec<&'static str>,
     /// Whether every word must be known before it runs.
     pub known_words: bool,
+    /// Whether its words may be looked up by other machines.
+    pub spoken: bool,
     pub args: Option<usize>,
 }
 
@@ -85,6 +87,7 @@ fn parse(line: &'static str) -> Option<Vec<(&'static str, Command)>> {
         exact: list("exact"),
         valued: list("valued").unwrap_or_default(),
         known_words: value("words") == Some("known"),
+        spoken: value("needs") == Some("network") || value("words") == Some("spoken"),
         args: value("args").and_then(|n| n.parse().ok()),
     };
     Some(names.iter().map(|name| (*name, command())).collect())

@@ -34,6 +34,11 @@ pub fn curl(checker: &mut Checker<'_>, call: &Call<'_>) {
 fn download(checker: &mut Checker<'_>, call: &Call<'_>, file: &Argument) {
     checker.write(call.line, file);
     let paths = checker.variables.resolve(file).unwrap_or_default();
+    // `#1` stands for a part of the address there, slashes and all.
+    if paths.iter().any(|path| path.contains('#')) {
+        let hint = "write the path itself, without `#`";
+        checker.refuse("path_not_literal", call.line, &file.raw, "is a path that is only known when it runs", hint);
+    }
     if paths.iter().any(|path| path.starts_with('/') && !path.starts_with("/tmp/") && !path.starts_with("/dev/")) {
         let message =
             format!("puts what it fetches into `{}`: nobody has read it", crate::sql::refuse::clip(&file.raw));
@@ -43,9 +48,10 @@ fn download(checker: &mut Checker<'_>, call: &Call<'_>, file: &Argument) {
 
 /// A header may tell what the script has read; it and what is written out may name a file.
 fn said_openly(checker: &mut Checker<'_>, call: &Call<'_>, header: &Argument) {
-    // `@file` takes it from a file.
-    if checker.variables.resolve(header).is_none_or(|texts| texts.iter().any(|text| text.starts_with('@'))) {
-        let hint = "write it out, without `@`";
+    // `@file` takes it from a file, `%output{file}` writes one.
+    let file = |text: &String| text.starts_with('@') || text.contains("%output");
+    if checker.variables.resolve(header).is_none_or(|texts| texts.iter().any(file)) {
+        let hint = "write it out, without `@` and `%output`";
         checker.refuse("address_not_literal", call.line, &header.raw, "may tell what the script has read", hint);
     }
 }
@@ -71,7 +77,7 @@ pub fn address(checker: &mut Checker<'_>, call: &Call<'_>, word: &Argument) {
     };
     for choice in choices {
         let web = choice.starts_with("http://") || choice.starts_with("https://");
-        if !web || choice.contains('@') {
+        if !web || choice.contains('@') || choice.contains(char::is_whitespace) {
             let what = "is no address of the web without a password in it";
             checker.refuse("address_not_allowed", call.line, &choice, what, "use http:// or https://");
         }

@@ -1,6 +1,7 @@
 //! `find`, which has a language of its own.
 
-use super::arguments::{Call, Checker};
+use super::arguments::{Call, Checker, number_after};
+use super::paths::meets;
 use super::words::Argument;
 use super::wrappers::run;
 
@@ -11,6 +12,12 @@ const TESTS: &str = "\
     -prune -quit -not -a -o -and -or -true -false -links -inum -readable -writable -executable -regex \
     -iregex -regextype -daystart -samefile -newermt -nouser -nogroup -L -P -H -delete -exec -noleaf \
     -used -fstype -lname -xtype";
+
+/// To list names takes no more than to find them.
+pub const LISTS: [&str; 8] = ["ls", "stat", "du", "readlink", "realpath", "echo", "basename", "dirname"];
+
+/// What runs or writes.
+const ACTIONS: &str = "-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls -files0-from";
 
 /// `find` with its own language. `-exec` is unwrapped; `{}` is below the paths that are searched.
 pub fn find(checker: &mut Checker<'_>, call: &Call<'_>) {
@@ -30,7 +37,15 @@ pub fn find(checker: &mut Checker<'_>, call: &Call<'_>) {
             checker.refuse("option_not_certain", call.line, &word.raw, "may turn out to be a test of `find`", hint);
         }
     }
+    for word in call.words.iter().filter(|word| word.has_wildcard() || checker.variables.is_found(word)) {
+        let patterns = checker.variables.resolve(word).unwrap_or_default();
+        if patterns.iter().any(|pattern| ACTIONS.split(' ').any(|action| meets(action.as_bytes(), pattern))) {
+            let hint = "quote the pattern, or put `./` before it";
+            checker.refuse("option_not_certain", call.line, &word.raw, "may find a file with the name of a test", hint);
+        }
+    }
     roots.iter().for_each(|root| checker.read(call.line, root));
+    checker.nothing_denied_below(call.line, &roots, number_after(call.words, &["-maxdepth"]));
     let mut words = call.words.iter().skip(roots.len());
     while let Some(word) = words.next() {
         let text = word.prefix();
@@ -67,11 +82,16 @@ pub fn find(checker: &mut Checker<'_>, call: &Call<'_>) {
                 );
             }
             "-exec" => {
-                let inner: Vec<Argument> = words
-                    .by_ref()
-                    .take_while(|w| !matches!(w.literal().as_deref(), Some(";" | "+")))
-                    .cloned()
-                    .collect();
+                // `+` ends it only behind `{}`; anywhere else it is a word like any other.
+                let mut inner: Vec<Argument> = Vec::new();
+                for word in words.by_ref() {
+                    let found = inner.last().is_some_and(|last| last.literal().as_deref() == Some("{}"));
+                    match word.literal().as_deref() {
+                        Some(";") => break,
+                        Some("+") if found => break,
+                        _ => inner.push(word.clone()),
+                    }
+                }
                 exec(checker, call.line, &roots, &inner);
             }
             _ => {}
@@ -83,18 +103,15 @@ fn exec(checker: &mut Checker<'_>, line: usize, roots: &[&Argument], inner: &[Ar
     let Some((name, words)) = inner.split_first() else {
         return checker.refuse("command_missing", line, "-exec", "runs nothing", "name the command that it runs");
     };
-    // What is found is below one of the roots: each of them stands for it.
-    for root in roots {
+    // What is found is below one of the roots, or of where the script is: each of them stands for it.
+    let here = Argument::text(".");
+    let here = [&here];
+    for root in if roots.is_empty() { here.as_slice() } else { roots } {
         let found = |w: &Argument| w.literal().as_deref() == Some("{}");
-        // To list names below a root takes no more than to find them.
-        let lists =
-            ["ls", "stat", "du", "readlink", "realpath", "echo", "basename", "dirname"].contains(&name.raw.as_str());
+        let lists = LISTS.contains(&name.raw.as_str());
         let below = if lists { (*root).clone() } else { root.below() };
         let words: Vec<Argument> = words.iter().map(|w| if found(w) { below.clone() } else { w.clone() }).collect();
         run(checker, line, name, &words);
-    }
-    if roots.is_empty() {
-        run(checker, line, name, words);
     }
     if let Some(word) = inner.iter().find(|w| w.raw.contains("{}") && w.literal().as_deref() != Some("{}")) {
         let hint = "let `{}` be a word of its own";

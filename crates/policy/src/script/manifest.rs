@@ -79,4 +79,8 @@ pub fn check(paths: &Paths<'_>, grants: &Grants, refusals: &mut Vec<Fault>, reas
     if manifest.network == Network::Host && !grants.network {
         no("not_grantable", "network", "can't be had on this device".to_owned(), "do without the network");
     }
+    if manifest.network == Network::Host {
+        // To ask whether an address answers is a look, as long as the address is all that goes out.
+        reasons.add(Risk::Low, "network", 0, "may speak to other machines, at addresses that it names".to_owned());
+    }
 }

@@ -13,6 +13,7 @@
 //! (`commands.txt`), of paths to read, and the manifest's paths to write. A shell can hide code in strings that no parser
 //! looks into; the jail is the boundary, this is what keeps people from being asked to approve nonsense.
 
+mod addresses;
 mod approved;
 mod arguments;
 mod awk;
@@ -32,6 +33,7 @@ mod refuse;
 mod review;
 mod risk;
 mod settings;
+mod sh;
 mod variables;
 mod walk;
 mod words;

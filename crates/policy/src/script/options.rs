@@ -1,8 +1,8 @@
 //! Options and subcommands of one command against the table.
 
 use super::arguments::{Call, Checker, positional};
-use super::commands::Command;
-use super::words::Argument;
+use super::commands::{Command, Meaning};
+use super::words::{Argument, Part};
 
 impl Checker<'_> {
     pub(super) fn options(&mut self, call: &Call<'_>, command: &Command) {
@@ -37,19 +37,51 @@ impl Checker<'_> {
     /// A word that is only known when it runs may turn out to be an option: outside of quotes even several words. It must
     /// not where the command has options that nobody may give it.
     fn late_words(&mut self, call: &Call<'_>, command: &Command) {
-        let bound = command.only.is_some() || !command.refuse.is_empty();
+        // Both have options with programs in them, and take them at any place.
+        let language = matches!(command.meaning, Meaning::Sed | Meaning::Curl);
+        let bound = command.only.is_some() || !command.refuse.is_empty() || language;
+        let changes = matches!(command.meaning, Meaning::Write | Meaning::Copy | Meaning::Move | Meaning::Mode);
+        let sets = matches!(call.name, "printf" | "read" | "unset");
+        let careful = command.known_words || command.only.is_some() || language || changes || sets || command.spoken;
         let ended = call.words.iter().position(|word| word.raw == "--").unwrap_or(usize::MAX);
         for (at, word) in call.words.iter().enumerate() {
             let begins = word.prefix().is_empty() && word.literal().is_none();
-            let known = self.variables.resolve(word).is_some();
-            let splits = word.splits && !known && (bound || command.known_words);
+            let values = self.variables.resolve(word);
+            let known = values.is_some();
+            let several = values.is_none_or(|all| all.iter().any(|value| value.contains(char::is_whitespace)));
+            // `export x=$(y)` is one word in bash; `sh` is looked at where names are.
+            let name = word.raw.split_once('=').map(|(name, _)| name);
+            let assigns = name.is_some_and(|name| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'));
+            let whole = command.meaning == Meaning::Declare && assigns;
+            let splits = word.splits && !whole && ((!known && (bound || command.known_words)) || (several && language));
             // Quoted, it is one word: an option at most, and none behind `--`.
-            let option = begins && !known && command.known_words && at < ended;
-            if splits || option {
+            let option = begins && !known && (command.known_words || command.meaning == Meaning::Sed) && at < ended;
+            let hidden =
+                language && word.literal().is_none() && self.beginnings(word).iter().any(|t| t.starts_with('-'));
+            if splits || option || (hidden && at < ended) {
                 let hint = "put it in quotes, with `--` before it, or set the variable in the script";
                 let what = format!("may turn out to be an option of `{}`", call.name);
                 self.refuse("option_not_certain", call.line, &word.raw, &what, hint);
             }
+            if at < ended && careful && self.finds_options(word) {
+                let hint = "put `./` before the pattern";
+                let what = format!("may find a file with the name of an option of `{}`", call.name);
+                self.refuse("option_not_certain", call.line, &word.raw, &what, hint);
+            }
+        }
+    }
+
+    /// Whether a pattern may find a name that begins with `-`.
+    pub fn finds_options(&self, word: &Argument) -> bool {
+        let first = word.parts.iter().find(|part| !matches!(part, Part::Text { text, .. } if text.is_empty()));
+        match first {
+            Some(Part::Text { text, bare: true }) => {
+                may_find_dash(text) || (text.starts_with('-') && text.contains(['*', '?']))
+            }
+            Some(Part::Variable(_)) => {
+                self.variables.is_found(word) && self.beginnings(word).iter().any(|text| may_find_dash(text))
+            }
+            _ => false,
         }
     }
 
@@ -117,10 +149,20 @@ pub fn operands<'a>(call: &Call<'a>, command: &'a Command) -> impl Iterator<Item
     positional(words).filter(move |word| !values.iter().any(|value| std::ptr::eq(*value, *word)))
 }
 
+/// `[n]ginx` is no option, whatever it finds.
+fn may_find_dash(text: &str) -> bool {
+    let Some(set) = text.strip_prefix('[') else { return text.starts_with(['*', '?']) };
+    let set: Vec<char> = set.split(']').next().unwrap_or_default().chars().collect();
+    let ranges = set.windows(3).any(|at| matches!(at, [from, '-', to] if from <= &'-' && &'-' <= to));
+    let ends = [set.first(), set.last()].iter().any(|end| matches!(end, None | Some('-' | '!' | '^' | '[')));
+    ranges || ends
+}
+
 /// `-f` is also in `-xf`, and `--follow` in `--follow=name`; `name` has no `=` any more.
 fn is_option(name: &str, option: &str) -> bool {
+    // Programs with long options of one dash take them with two as well.
     if let Some(exact) = option.strip_suffix('!') {
-        return name == exact;
+        return name == exact || name.strip_prefix('-') == Some(exact);
     }
     let letter = option.strip_prefix('-').filter(|letter| letter.len() == 1 && !letter.starts_with('-'));
     match letter {
@@ -128,7 +170,7 @@ fn is_option(name: &str, option: &str) -> bool {
             name.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains(letter))
         }
         // Long options may be cut short: `--fol`.
-        None => name == option || (name.starts_with("--") && name.len() > 3 && option.starts_with(name)),
+        None => name == option || (name.starts_with("--") && name.len() > 2 && option.starts_with(name)),
     }
 }
 

@@ -29,6 +29,24 @@ pub fn parse(text: &str) -> Result<Program, Fault> {
     Parser::new(text.as_bytes(), &options()).parse_program().map_err(|error| syntax(&error))
 }
 
+/// A line may go on in the next one, between words. Within a word shells and parsers do not agree on what is joined:
+/// `$` and `(` with such an end of a line between them run a command for the one and are text for the other.
+pub fn unbroken(text: &str) -> Result<(), Fault> {
+    let lines: Vec<&str> = text.split('\n').collect();
+    let broken = lines.iter().zip(lines.iter().skip(1)).position(|(line, next)| {
+        let before = line.strip_suffix('\\');
+        let glued = |line: &str| !line.is_empty() && !line.ends_with([' ', '\t']) && !next.starts_with([' ', '\t']);
+        before.is_some_and(|line| glued(line) || next.trim_start().starts_with('#'))
+    });
+    match broken {
+        Some(at) => {
+            let hint = "put a space before the backslash, and no comment after it";
+            Err(refuse("broken_word", at + 1, "\\", "breaks a line within a word", hint))
+        }
+        None => Ok(()),
+    }
+}
+
 fn syntax(error: &ParseError) -> Fault {
     refuse("syntax", 0, "script", &format!("is no shell script: {}", short(error)), "write plain bash")
 }

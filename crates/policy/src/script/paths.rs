@@ -26,7 +26,7 @@ const READABLE: [&str; 16] = [
 const LISTABLE: [&str; 6] = ["/", "/var", "/home", "/mnt", "/media", "/dev"];
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd"];
 /// Nobody's business, whatever a manifest or a setting says. `*` stands for anything.
-const NEVER: [&str; 34] = [
+const NEVER: [&str; 35] = [
     "/etc/shadow*",
     "/etc/gshadow*",
     "/etc/sudoers*",
@@ -61,6 +61,7 @@ const NEVER: [&str; 34] = [
     "/proc/kcore",
     "/proc/sysrq-trigger",
     "/run/secrets*",
+    "/run/user*",
 ];
 /// Where a manifest must not ask to write.
 const NEVER_WRITTEN: [&str; 22] = [
@@ -94,6 +95,8 @@ const DELICATE: [&str; 3] = ["/etc", "/opt", "/home"];
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum No {
     Denied,
+    /// Something below it is.
+    Covers,
     NotReadable,
     NotWritable,
     /// It has `..` in it.
@@ -137,14 +140,32 @@ impl Paths<'_> {
         if within(&path, "/dev/tcp") || within(&path, "/dev/udp") {
             return Err(No::Network);
         }
-        let own = self.settings.deny_paths.iter().map(String::as_str);
+        let own = || self.settings.deny_paths.iter().map(String::as_str);
         // A pattern may mean what is denied, also where it does not say so.
         let denied =
             |rule: &str| matches(rule, &path) || (has_pattern(&path) && may_meet(rule, &path)) || within(&path, rule);
-        if NEVER.into_iter().chain(own).any(denied) {
+        if NEVER.into_iter().chain(own()).any(denied) {
             return Err(No::Denied);
         }
+        if has_pattern(&path) && own().any(|rule| reaches(rule, &path)) {
+            return Err(No::Covers);
+        }
         Ok(path.starts_with('/').then_some(path))
+    }
+
+    /// Whether what is denied by setting lies at `path` or below it, so many levels down.
+    pub fn below(&self, path: &str, depth: Option<usize>) -> Result<(), No> {
+        let path = normal(path);
+        let covers = |rule: &String| {
+            let levels: Vec<&str> = rule.split('/').filter(|part| !part.is_empty()).collect();
+            (0..=levels.len()).any(|level| {
+                let above = format!("/{}", levels.get(..level).unwrap_or_default().join("/"));
+                depth.is_none_or(|depth| levels.len() - level <= depth) && meets(above.as_bytes(), &path)
+            })
+        };
+        // Rules about names anywhere are no place that could be gone round.
+        let mut own = self.settings.deny_paths.iter().filter(|rule| rule.starts_with('/'));
+        if own.any(covers) { Err(No::Covers) } else { Ok(()) }
     }
 
     /// Why a manifest must not ask to write there.
@@ -194,8 +215,16 @@ fn matches(rule: &str, path: &str) -> bool {
     left.ends_with(last)
 }
 
-/// Whether a pattern of a script is meant to reach what a rule forbids. `/etc/*` takes what is there, and the jail leaves
-/// out what is denied; `/etc/sh*` and `/etc/?hadow` are meant.
+/// Whether a pattern of a script, or a part of it, finds what whoever runs the house has denied. The user that scripts run
+/// as may well be allowed to read that: nothing but this and the jail keeps it.
+fn reaches(rule: &str, path: &str) -> bool {
+    let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+    let rule = rule.trim_end_matches('/');
+    rule.starts_with('/') && ends.filter_map(|end| path.get(..end)).any(|part| meets(rule.as_bytes(), part))
+}
+
+/// Whether a pattern of a script is meant to reach what a rule forbids. `/etc/*` takes what is there: what no script may
+/// ever read is closed to the user that scripts run as. `/etc/sh*` and `/etc/?hadow` are meant.
 fn may_meet(rule: &str, path: &str) -> bool {
     // Rules about names anywhere (`*.key`) hold for names that are written out, and in the jail for all others.
     let named = rule.trim_end_matches('*');
@@ -209,7 +238,7 @@ fn is_meant(path: &str) -> bool {
 
 /// Whether there is a path that both describe: for each pair of their ends, from the last to the first. In a rule `*` is
 /// anything; in a pattern it stays within one directory.
-fn meets(rule: &[u8], pattern: &str) -> bool {
+pub fn meets(rule: &[u8], pattern: &str) -> bool {
     let tokens = tokens(pattern);
     // For what is left of the rule: whether it meets what is left of the pattern, by how much is left of that.
     let mut later: Vec<bool> = Vec::new();

@@ -5,9 +5,25 @@ use super::words::Argument;
 use regex::Regex;
 use std::sync::LazyLock;
 
+/// `set -o NAME`: options that change what is a variable, or who sees it, are not among them.
+pub fn set(checker: &mut Checker<'_>, call: &Call<'_>) {
+    const NAMES: [&str; 6] = ["pipefail", "errexit", "nounset", "xtrace", "noglob", "noclobber"];
+    let options = call.words.iter().take_while(|word| word.raw != "--" && word.raw != "-");
+    let names = options.clone().zip(call.words.iter().skip(1)).filter(|(option, _)| {
+        checker.beginnings(option).iter().any(|text| text.starts_with(['-', '+']) && text.contains('o'))
+    });
+    let odd =
+        names.map(|(_, name)| name).find(|name| name.literal().is_none_or(|name| !NAMES.contains(&name.as_str())));
+    if let Some(odd) = odd {
+        let hint = format!("use one of: {}", NAMES.join(" "));
+        checker.refuse("option_not_allowed", call.line, &odd.raw, "is no option that `set` may have", &hint);
+    }
+}
+
 /// `test` and `[`: names of variables can hide code.
 pub fn test(checker: &mut Checker<'_>, call: &Call<'_>) {
-    if call.words.iter().any(|word| matches!(word.literal().as_deref(), Some("-v" | "-R"))) {
+    let names = |word: &Argument| checker.beginnings(word).iter().any(|text| matches!(text.as_str(), "-v" | "-R"));
+    if call.words.iter().any(names) {
         let hint = "compare the value instead: [ -n \"$name\" ]";
         checker.refuse("hidden_code", call.line, call.name, "with `-v` evaluates a name, which can hide code", hint);
     }
@@ -47,7 +63,7 @@ pub fn sed(checker: &mut Checker<'_>, call: &Call<'_>) {
     }
     for program in programs {
         let plain = |text: &str| SED.as_ref().is_some_and(|pattern| pattern.is_match(text));
-        match program.literal() {
+        match program.literal().filter(|_| !program.has_wildcard()) {
             None => not_literal(checker, call, program),
             Some(text) if !plain(&text) => {
                 let hint = "use addresses with p, d, q, s///, y///, a, i, c; no files, no `e`";
@@ -90,6 +106,18 @@ pub fn sysctl(checker: &mut Checker<'_>, call: &Call<'_>) {
     if let Some(word) = positional(call.words).find(|word| word.literal().is_none_or(|text| text.contains('='))) {
         let raw = word.raw.clone();
         checker.refuse("option_not_allowed", call.line, &raw, "would set a value of the kernel", "read by name only");
+    }
+}
+
+/// Programs of jq may take in others, and data, from files that nobody has looked at.
+pub fn jq(checker: &mut Checker<'_>, call: &Call<'_>) {
+    let takes_in = |text: &String| {
+        text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| matches!(word, "import" | "include"))
+    };
+    let program = call.words.iter().find(|word| checker.beginnings(word).iter().any(takes_in));
+    if let Some(program) = program {
+        let hint = "write the whole program";
+        checker.refuse("program_not_allowed", call.line, &program.raw, "takes in a file in jq", hint);
     }
 }
 

@@ -123,11 +123,14 @@ impl ScriptPolicy {
     }
 
     fn text(&self, text: &str, paths: Paths<'_>, interpreter: Interpreter) -> Checked {
-        let walked = match shebang(text, interpreter).and_then(|()| walk::walk(text)) {
+        let walked = match shebang(text, interpreter).and_then(|()| walk::walk(text, interpreter)) {
             Ok(walked) => walked,
-            Err(fault) => return Checked { refusals: vec![fault], ..Checked::default() },
+            Err(fault) => {
+                let refusals = std::iter::once(fault).chain(parse::unbroken(text).err()).collect();
+                return Checked { refusals, ..Checked::default() };
+            }
         };
-        let variables = Variables::of(&walked);
+        let variables = Variables::of(&walked, &paths.manifest.env);
         let functions: BTreeSet<String> = walked.functions.iter().map(|(_, name)| name.clone()).collect();
         let mut checker = Checker {
             paths,
@@ -138,6 +141,7 @@ impl ScriptPolicy {
             reasons: Reasons::default(),
             used: BTreeSet::new(),
         };
+        checker.refusals.extend(parse::unbroken(text).err());
         checker.refusals.extend(crosscheck::crosscheck(text, &walked).err());
         every_part(&mut checker, &walked);
         let mut refusals = walked.refusals;
@@ -172,12 +176,13 @@ fn every_part(checker: &mut Checker<'_>, walked: &Walked) {
     }
     checker.places = places(checker, walked);
     for invocation in &walked.invocations {
-        for (name, _) in &invocation.assignments {
+        for (name, value) in &invocation.assignments {
             environment(checker, invocation.line, name);
+            evaluated(checker, invocation.line, value.as_ref());
         }
         command(checker, invocation);
     }
-    for (name, _) in &walked.loops {
+    for name in walked.loops.iter().map(|(name, _)| name).chain(&walked.set) {
         environment(checker, 0, name);
     }
     walked.texts.iter().for_each(|(line, text)| checker.never(*line, text));
@@ -236,6 +241,21 @@ pub(super) fn environment(checker: &mut Checker<'_>, line: usize, name: &str) {
     if is_dangerous_variable(name) && !splits_lines {
         let hint = "use a name of its own";
         checker.refuse("env_not_allowed", line, name, "is a variable that changes what runs", hint);
+    }
+}
+
+/// `x='PATH=5'`: where arithmetic names `x`, it sets `PATH`.
+fn evaluated(checker: &mut Checker<'_>, line: usize, value: Option<&Argument>) {
+    let text = value.and_then(Argument::literal).unwrap_or_default();
+    let name = text
+        .split('=')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .trim_end_matches(|c: char| c.is_ascii_punctuation() && c != '_');
+    if text.contains('=') && is_dangerous_variable(name) {
+        let hint = "leave out the name of that variable";
+        checker.refuse("hidden_code", line, &text, "would set a variable where a number is evaluated", hint);
     }
 }
 

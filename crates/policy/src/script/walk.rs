@@ -1,14 +1,14 @@
 //! The tree, walked to its ends: every command that a script can run, wherever it stands.
 
-use super::parse;
 use super::refuse::refuse;
 use super::words::{self, Argument, Inner};
+use super::{parse, sh};
 use brush_parser::ast::{
-    AndOr, Assignment, AssignmentName, AssignmentValue, Command, CommandPrefixOrSuffixItem as Item, CompoundCommand,
-    CompoundList, ExtendedTestExpr, IoFileRedirectKind as Kind, IoFileRedirectTarget as Target, IoRedirect, Pipeline,
-    SeparatorOperator, SimpleCommand, UnaryPredicate, Word,
+    AndOr, Assignment, AssignmentName, AssignmentValue, CaseItemPostAction, Command, CommandPrefixOrSuffixItem as Item,
+    CompoundCommand, CompoundList, ExtendedTestExpr, IoFileRedirectKind as Kind, IoFileRedirectTarget as Target,
+    IoRedirect, Pipeline, SeparatorOperator, SimpleCommand, UnaryPredicate, Word,
 };
-use domain::Fault;
+use domain::{Fault, Interpreter};
 
 /// Substitutions within substitutions.
 const MAX_DEPTH: usize = 4;
@@ -45,12 +45,14 @@ pub struct Walked {
     pub loops: Vec<(String, Option<Vec<Argument>>)>,
     /// Texts that a command may get by a way that nobody follows: through an array, a here string, a default.
     pub texts: Vec<(usize, String)>,
+    /// Variables that arithmetic sets.
+    pub set: Vec<String>,
     pub refusals: Vec<Fault>,
 }
 
 /// Walks a whole script, substitutions included.
-pub fn walk(text: &str) -> Result<Walked, Fault> {
-    let mut walker = Walker { line: 1, ..Walker::default() };
+pub fn walk(text: &str, interpreter: Interpreter) -> Result<Walked, Fault> {
+    let mut walker = Walker { line: 1, posix: interpreter == Interpreter::Sh, ..Walker::default() };
     let mut todo = vec![text.to_owned()];
     for depth in 0.. {
         if todo.is_empty() {
@@ -62,11 +64,16 @@ pub fn walk(text: &str) -> Result<Walked, Fault> {
         }
         for code in std::mem::take(&mut todo) {
             let program = parse::parse(&code)?;
+            if code.contains("|&") {
+                walker.only_bash("|&");
+            }
+            walker.text = code;
             program.complete_commands.iter().for_each(|list| walker.list(list));
         }
         walker.within = true;
-        todo = std::mem::take(&mut walker.inner);
+        todo = std::mem::take(&mut walker.inner.code);
     }
+    walker.found.set.append(&mut walker.inner.set);
     Ok(walker.found)
 }
 
@@ -83,6 +90,10 @@ struct Walker {
     running: bool,
     /// Inside of a substitution lines are counted anew: the line of the whole is the better one.
     within: bool,
+    /// Whether `sh` will run it, which knows less than bash and reads some of that in another way.
+    posix: bool,
+    /// What is being walked, as it is written.
+    text: String,
 }
 
 impl Walker {
@@ -100,14 +111,14 @@ impl Walker {
             if matches!(item.1, SeparatorOperator::Async) {
                 self.refuse("background", "&", "leaves a command running behind the script", "run it to its end");
             }
-            let (found, alone) = (self.inner.len(), item.0.additional.is_empty());
+            let (found, alone) = (self.inner.code.len(), item.0.additional.is_empty());
             self.pipeline(&item.0.first, alone);
             for next in &item.0.additional {
                 let (AndOr::And(pipeline) | AndOr::Or(pipeline)) = next;
                 self.pipeline(pipeline, false);
             }
             // A substitution runs where it stands.
-            self.running |= !self.defining && self.inner.len() > found;
+            self.running |= !self.defining && self.inner.code.len() > found;
         }
     }
 
@@ -116,6 +127,10 @@ impl Walker {
         for command in &pipeline.seq {
             if let Command::Function(function) = command {
                 self.at(&function.fname);
+                let start = function.fname.loc.as_ref().map_or(0, |loc| loc.start.index);
+                if sh::is_keyword_before(&self.text, start) {
+                    self.only_bash("function");
+                }
                 self.defined(&function.fname.value, alone);
             }
             self.command(command);
@@ -149,6 +164,7 @@ impl Walker {
                 self.redirects(function.body.1.iter().flat_map(|list| &list.0));
             }
             Command::ExtendedTest(test, redirects) => {
+                self.only_bash("[[");
                 self.test(&test.expr);
                 self.redirects(redirects.iter().flat_map(|list| &list.0));
             }
@@ -171,8 +187,12 @@ impl Walker {
 
     fn parts(&mut self, compound: &CompoundCommand) {
         match compound {
-            CompoundCommand::Arithmetic(arithmetic) => self.arithmetic(&arithmetic.expr.value),
+            CompoundCommand::Arithmetic(arithmetic) => {
+                self.only_bash("((");
+                self.arithmetic(&arithmetic.expr.value);
+            }
             CompoundCommand::ArithmeticForClause(clause) => {
+                self.only_bash("for ((");
                 for part in [&clause.initializer, &clause.condition, &clause.updater].into_iter().flatten() {
                     self.arithmetic(&part.value);
                 }
@@ -188,6 +208,9 @@ impl Walker {
             CompoundCommand::CaseClause(case) => {
                 self.word(&case.value);
                 for item in &case.cases {
+                    if !matches!(item.post_action, CaseItemPostAction::ExitCase) {
+                        self.only_bash(";&");
+                    }
                     item.patterns.iter().for_each(|pattern| drop(self.word(pattern)));
                     item.cmd.iter().for_each(|list| self.list(list));
                 }
@@ -213,6 +236,19 @@ impl Walker {
     fn arithmetic(&mut self, text: &str) {
         let read = words::read_arithmetic(text, self.line, &mut self.inner);
         self.keep(read);
+        self.foreign();
+    }
+
+    /// What `sh` takes for something else, or for nothing, must not stand in a script for it.
+    fn only_bash(&mut self, part: &str) {
+        if self.posix {
+            let hint = "write it as POSIX has it, or ask for `\"interpreter\": \"bash\"` in the manifest";
+            self.refuse("not_of_sh", part, "is known to bash only, and `sh` reads something else there", hint);
+        }
+    }
+
+    fn foreign(&mut self) {
+        std::mem::take(&mut self.inner.only_bash).iter().for_each(|part| self.only_bash(part));
     }
 
     fn test(&mut self, test: &ExtendedTestExpr) {
@@ -246,7 +282,11 @@ impl Walker {
         invocation.name = simple.word_or_name.as_ref().and_then(|name| self.word(name));
         let prefix = simple.prefix.iter().flat_map(|prefix| &prefix.0);
         let suffix = simple.suffix.iter().flat_map(|suffix| &suffix.0);
+        let mut before = None;
         for item in prefix.chain(suffix) {
+            if let (Some(Item::Word(word)), Item::IoRedirect(_)) = (before.replace(item), item) {
+                self.named_descriptor(&word.value);
+            }
             match item {
                 Item::IoRedirect(redirect) => self.redirects([redirect]),
                 Item::Word(word) => invocation.arguments.extend(self.word(word)),
@@ -254,7 +294,10 @@ impl Walker {
                     self.assignment(assignment, &mut invocation);
                     // `export A=b` and `env A=b`: it is an argument as well.
                     if simple.word_or_name.is_some() {
+                        // What runs in it was found just now.
+                        let found = self.inner.code.len();
                         invocation.arguments.extend(self.word(word));
+                        self.inner.code.truncate(found);
                     }
                 }
                 Item::ProcessSubstitution(_, subshell) => {
@@ -267,6 +310,14 @@ impl Walker {
         let runs = invocation.name.as_ref().is_some_and(|name| !SETTERS.contains(&name.raw.as_str()));
         self.running |= runs && !self.defining;
         self.found.invocations.push(invocation);
+    }
+
+    /// `{name}>file` sets the variable to a number, `PATH` too.
+    fn named_descriptor(&mut self, word: &str) {
+        if word.starts_with('{') && word.ends_with('}') && !word.contains([',', '.']) && word.len() > 2 {
+            let hint = "use the numbers of descriptors, or quote the word";
+            self.refuse("hidden_assignment", word, "sets a variable in passing", hint);
+        }
     }
 
     fn process_substitution(&mut self) {
@@ -285,16 +336,21 @@ impl Walker {
         let name = match &assignment.name {
             AssignmentName::VariableName(name) => name.clone(),
             AssignmentName::ArrayElementName(name, index) => {
+                self.only_bash("name[…]=");
                 self.arithmetic(index);
                 name.clone()
             }
         };
+        if assignment.append {
+            self.only_bash("+=");
+        }
         match &assignment.value {
             AssignmentValue::Scalar(word) => {
                 let value = self.word(word).filter(|_| !assignment.append);
                 invocation.assignments.push((name, value));
             }
             AssignmentValue::Array(items) => {
+                self.only_bash("name=(…)");
                 for (index, word) in items {
                     index.iter().for_each(|index| self.arithmetic(&index.value));
                     let item = self.word(word);
@@ -313,13 +369,18 @@ impl Walker {
                     if document.requires_expansion {
                         let read = words::read_document(&document.doc.value, self.line, &mut self.inner);
                         self.keep(read);
+                        self.foreign();
                     }
                 }
                 IoRedirect::HereString(_, word) => {
+                    self.only_bash("<<<");
                     let text = self.word(word);
                     self.text(text.as_ref());
                 }
-                IoRedirect::OutputAndError(word, _) => self.open(word, true),
+                IoRedirect::OutputAndError(word, _) => {
+                    self.only_bash("&>");
+                    self.open(word, true);
+                }
             }
         }
     }
@@ -335,7 +396,10 @@ impl Walker {
             }
             // `>&2`, `2>&1`, `<&-`; anything else would be a file.
             Target::Duplicate(word) if word.value.trim_end_matches('-').bytes().all(|b| b.is_ascii_digit()) => {}
-            Target::Duplicate(word) => self.open(word, writes),
+            Target::Duplicate(word) => {
+                self.only_bash(">&");
+                self.open(word, writes);
+            }
         }
     }
 
@@ -361,8 +425,13 @@ impl Walker {
     fn word(&mut self, word: &Word) -> Option<Argument> {
         self.at(word);
         let read = words::read(&word.value, self.line, &mut self.inner);
+        self.foreign();
         let read = self.keep(read)?;
         self.found.texts.extend(read.inside.iter().map(|text| (self.line, text.clone())));
+        if read.has_open_braces() {
+            let hint = "write the words out";
+            self.refuse("braces_not_plain", &word.value, "has quotes or variables between its brackets", hint);
+        }
         if read.hides_code() {
             let hint = "leave out what would run";
             self.refuse("hidden_code", &word.value, "holds code where a number or a name is evaluated", hint);

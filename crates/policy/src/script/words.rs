@@ -29,10 +29,24 @@ pub struct Argument {
     pub inside: Vec<String>,
 }
 
-/// Code inside of words, to be checked like any other.
-pub type Inner = Vec<String>;
+/// What stands inside of words, to be checked like all else.
+#[derive(Debug, Default)]
+pub struct Inner {
+    /// Code.
+    pub code: Vec<String>,
+    /// Variables that arithmetic sets.
+    pub set: Vec<String>,
+    /// Forms that only bash knows: `sh` reads something else there, or nothing.
+    pub only_bash: Vec<String>,
+}
 
 impl Argument {
+    /// As if it were written in quotes.
+    pub fn text(text: &str) -> Self {
+        let parts = vec![Part::Text { text: text.to_owned(), bare: false }];
+        Self { parts, raw: text.to_owned(), ..Self::default() }
+    }
+
     /// The text, if the word is nothing else.
     pub fn literal(&self) -> Option<String> {
         self.parts
@@ -67,6 +81,15 @@ impl Argument {
         self.parts.iter().any(|part| matches!(part, Part::Text { text, .. } if hides(text)))
     }
 
+    /// Whether brackets are open from one part into the next: `{a"b",c}` and `{$x,c}` are several words.
+    pub fn has_open_braces(&self) -> bool {
+        let open = |part: &Part| match part {
+            Part::Text { text, bare: true } => text.matches('{').count() != text.matches('}').count(),
+            _ => false,
+        };
+        self.parts.len() > 1 && self.parts.iter().any(open)
+    }
+
     /// Anything below it.
     pub fn below(&self) -> Self {
         let mut below = self.clone();
@@ -83,6 +106,12 @@ impl Argument {
         texts.collect()
     }
 
+    /// Whether it finds files by their names.
+    pub fn has_wildcard(&self) -> bool {
+        let wild = |part: &Part| matches!(part, Part::Text { text, bare: true } if text.contains(['*', '?', '[']));
+        self.parts.iter().any(wild)
+    }
+
     pub fn has_pattern(&self) -> bool {
         let pattern =
             |part: &Part| matches!(part, Part::Text { text, bare: true } if text.contains(['*', '?', '[', '{']));
@@ -94,17 +123,19 @@ impl Argument {
 pub fn read(raw: &str, line: usize, inner: &mut Inner) -> Result<Argument, Fault> {
     let pieces = word::parse(raw, &options())
         .map_err(|_| refuse("syntax", line, raw, "is no word that can be read", "use plain quoting"))?;
-    let mut reader = Reader { line, inner, parts: Vec::new(), splits: false, inside: Vec::new() };
+    let mut reader = Reader { raw, line, inner, parts: Vec::new(), splits: false, inside: Vec::new() };
     reader.pieces(&pieces, false)?;
     let Reader { parts, splits, inside, .. } = reader;
-    Ok(Argument { parts, raw: raw.to_owned(), splits, inside })
+    let argument = Argument { parts, raw: raw.to_owned(), splits, inside };
+    inner.only_bash.extend(super::sh::foreign(&argument));
+    Ok(argument)
 }
 
 /// Reads the body of a here document whose delimiter is not quoted.
 pub fn read_document(raw: &str, line: usize, inner: &mut Inner) -> Result<(), Fault> {
     let pieces = word::parse_heredoc(raw, &options())
         .map_err(|_| refuse("syntax", line, "<<", "opens a text that can't be read", "quote the delimiter"))?;
-    Reader { line, inner, parts: Vec::new(), splits: false, inside: Vec::new() }.pieces(&pieces, true)
+    Reader { raw, line, inner, parts: Vec::new(), splits: false, inside: Vec::new() }.pieces(&pieces, true)
 }
 
 /// Arithmetic may hold code in subscripts and substitutions.
@@ -115,10 +146,24 @@ pub fn read_arithmetic(text: &str, line: usize, inner: &mut Inner) -> Result<(),
     }
     // Expansions in it are read like those of a word in double quotes.
     let quoted = format!("\"{text}\"");
+    inner.set.extend(set_by(text));
     read(&quoted, line, inner).map(|_| ())
 }
 
+/// Names beside a sign that gives them a value: `x = 5`, `x += 1`, `++x`. More than there are, never fewer.
+fn set_by(arithmetic: &str) -> Vec<String> {
+    let compares = ["==", "!=", "<=", ">="]
+        .iter()
+        .fold(arithmetic.replace("<<=", "=").replace(">>=", "="), |text, sign| text.replace(sign, " "));
+    if !compares.contains('=') && !compares.contains("++") && !compares.contains("--") {
+        return Vec::new();
+    }
+    let names = arithmetic.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    names.filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')).map(str::to_owned).collect()
+}
+
 struct Reader<'a> {
+    raw: &'a str,
     line: usize,
     inner: &'a mut Inner,
     parts: Vec<Part>,
@@ -168,8 +213,23 @@ impl Reader<'_> {
             }
             WordPiece::ParameterExpansion(expression) => self.parameter(expression)?,
             WordPiece::CommandSubstitution(code) => self.code(code),
-            WordPiece::BackquotedCommandSubstitution(code) => self.code(&code.replace("\\`", "`")),
+            // A backslash in these is taken off before the code is read: `\$(…)` runs, though it looks like text.
+            WordPiece::BackquotedCommandSubstitution(code) if code.contains('\\') => {
+                let hint = "write $(…)";
+                return Err(refuse("hidden_code", self.line, code, "has a backslash between backquotes", hint));
+            }
+            WordPiece::BackquotedCommandSubstitution(code) => self.code(code),
             WordPiece::ArithmeticExpression(UnexpandedArithmeticExpr { value }) => {
+                if self.raw.contains("$[") {
+                    let hint = "write $((…))";
+                    return Err(refuse(
+                        "arithmetic_not_plain",
+                        self.line,
+                        "$[…]",
+                        "is arithmetic for some shells only",
+                        hint,
+                    ));
+                }
                 read_arithmetic(value, self.line, self.inner)?;
                 self.parts.push(Part::Unknown);
             }
@@ -182,13 +242,14 @@ impl Reader<'_> {
     }
 
     fn code(&mut self, code: &str) {
-        self.inner.push(code.to_owned());
+        self.inner.code.push(code.to_owned());
         self.parts.push(Part::Unknown);
     }
 
     /// `${…}` in its many forms. Words inside of it are read too.
     fn parameter(&mut self, expression: &ParameterExpr) -> Result<(), Fault> {
         use ParameterExpr as E;
+        self.inner.only_bash.extend(super::sh::foreign_parameter(expression));
         let (parameter, indirect, words): (&Parameter, bool, Vec<Option<&String>>) = match expression {
             E::Parameter { parameter, indirect } | E::ParameterLength { parameter, indirect } => {
                 (parameter, *indirect, vec![])

@@ -1,7 +1,10 @@
 //! Commands that run other commands: what they run is checked as if it stood alone.
 
 use super::arguments::{Call, Checker};
-use super::words::Argument;
+use super::commands::Meaning;
+use super::find::LISTS;
+use super::options::operands;
+use super::words::{Argument, Part};
 
 /// `env`, `nice`, `timeout`, `ionice`, `stdbuf`, `xargs`.
 pub fn wrap(checker: &mut Checker<'_>, call: &Call<'_>) {
@@ -31,7 +34,7 @@ pub fn wrap(checker: &mut Checker<'_>, call: &Call<'_>) {
             }
             taken += 1 + value;
         } else if call.name == "env" && word.raw.contains('=') {
-            super::review::environment(checker, call.line, word.raw.split('=').next().unwrap_or_default());
+            sets(checker, call.line, word);
             words.next();
             taken += 1;
         } else if leading > 0 {
@@ -43,11 +46,14 @@ pub fn wrap(checker: &mut Checker<'_>, call: &Call<'_>) {
         }
     }
     // What stands before the command must not become the command.
-    for word in call.words.iter().take(taken).filter(|word| word.splits) {
+    for word in call.words.iter().take(taken).filter(|word| word.splits || word.has_wildcard()) {
         let hint = "put it in quotes";
         checker.refuse("option_not_certain", call.line, &word.raw, "may turn out to be a command", hint);
     }
-    let inner = call.words.get(taken..).unwrap_or_default();
+    let (inner, placed) = match call.name {
+        "xargs" => placed(checker, call, taken),
+        _ => (call.words.get(taken..).unwrap_or_default().to_vec(), false),
+    };
     match inner.split_first() {
         Some((name, words)) => run(checker, call.line, name, words),
         None if call.name == "env" => {}
@@ -56,7 +62,18 @@ pub fn wrap(checker: &mut Checker<'_>, call: &Call<'_>) {
         }
     }
     if call.name == "xargs" {
-        late(checker, call.line, inner);
+        late(checker, call, &inner, placed);
+    }
+}
+
+/// `env NAME=value`: the name without its quotes.
+fn sets(checker: &mut Checker<'_>, line: usize, word: &Argument) {
+    match word.prefix().split_once('=') {
+        Some((name, _)) => super::review::environment(checker, line, name),
+        None => {
+            let hint = "name the variable itself";
+            checker.refuse("indirection", line, &word.raw, "sets a variable that is only known when it runs", hint);
+        }
     }
 }
 
@@ -95,21 +112,58 @@ fn is_numbered(option: &str) -> bool {
     rest.starts_with(['n', 'P', 'L']) && rest.bytes().skip(1).all(|b| b.is_ascii_digit())
 }
 
-/// Words that come at run time are words of the command too: they must not be files that it changes.
-fn late(checker: &mut Checker<'_>, line: usize, inner: &[Argument]) {
-    use super::commands::Meaning;
-    let name = inner.first().map(|name| name.raw.as_str()).unwrap_or_default();
+/// Words that come at run time are words of the command too: they must not be files that it changes, nor options of it,
+/// nor what it is asked to do, nor names that other machines would see.
+fn late(checker: &mut Checker<'_>, call: &Call<'_>, inner: &[Argument], placed: bool) {
+    let (line, name) = (call.line, inner.first().map(|name| name.raw.as_str()).unwrap_or_default());
     let Some(command) = super::commands::find(name) else { return };
     if command.risk > domain::Risk::Low {
         let hint = "name the files, or loop over a pattern";
         checker.refuse("path_not_literal", line, name, "would change files that are only known when it runs", hint);
     }
-    let language = matches!(command.meaning, Meaning::Find | Meaning::Sed | Meaning::Awk | Meaning::Wrap);
-    let ended = inner.last().is_some_and(|word| word.raw == "--");
-    if language || (command.known_words && !ended) {
+    if command.spoken {
+        let hint = "loop over names that are written out";
+        checker.refuse("address_not_literal", line, name, "may tell other machines what the script has read", hint);
+    }
+    let language = matches!(
+        command.meaning,
+        Meaning::Find | Meaning::Sed | Meaning::Awk | Meaning::Wrap | Meaning::None | Meaning::Lookup
+    );
+    let ended = inner.last().is_some_and(|word| word.raw == "--") && !placed;
+    let words = inner.get(1..).unwrap_or_default();
+    let unsaid = command.sub.is_some() && operands(&Call { line, name, words }, command).next().is_none();
+    let counted = command.exact.is_some() || command.args.is_some();
+    if language || unsaid || counted || (command.known_words && !ended) {
         let hint = "let `xargs` run what only reads files, or end its options with `--`";
         checker.refuse("option_not_certain", line, name, "would take what comes for its own options", hint);
     }
+    let reads = matches!(command.meaning, Meaning::Read | Meaning::Pattern);
+    if reads && !LISTS.contains(&name) {
+        let message = format!("`{name}` reads files that are only known when it runs");
+        checker.reasons.add(domain::Risk::Medium, "path_known_late", line, message);
+    }
+}
+
+/// A part of a word with something unknown for every `{}`.
+fn put(part: &Part) -> Vec<Part> {
+    let Part::Text { text, bare } = part else { return vec![part.clone()] };
+    let texts = text.split("{}").map(|text| Part::Text { text: text.to_owned(), bare: *bare });
+    texts.enumerate().flat_map(|(at, text)| (at > 0).then_some(Part::Unknown).into_iter().chain([text])).collect()
+}
+
+/// The words of the command with what `xargs -I{}` puts in, and whether it puts anything in.
+fn placed(checker: &mut Checker<'_>, call: &Call<'_>, taken: usize) -> (Vec<Argument>, bool) {
+    let (options, inner) = call.words.split_at_checked(taken).unwrap_or_default();
+    let sign = options.iter().zip(options.iter().skip(1)).find(|(option, _)| option.prefix() == "-I");
+    if let Some((_, sign)) = sign.filter(|(_, sign)| sign.literal().as_deref() != Some("{}")) {
+        // Any other could be a part of its options and paths, and nobody would see it there.
+        checker.refuse("option_not_allowed", call.line, &sign.raw, "would be replaced by what comes", "use -I {}");
+    }
+    if sign.is_none() && !options.iter().any(|option| option.prefix() == "-I{}") {
+        return (inner.to_vec(), false);
+    }
+    let words = inner.iter().map(|word| Argument { parts: word.parts.iter().flat_map(put).collect(), ..word.clone() });
+    (words.collect(), true)
 }
 
 /// One command that another one runs.

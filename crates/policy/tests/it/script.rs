@@ -1,7 +1,7 @@
 //! Which scripts may be approved, and why the others may not.
 
 use crate::promise;
-use domain::{Manifest, Network, Risk, ScriptProposal, Timeout};
+use domain::{Interpreter, Manifest, Network, Risk, ScriptProposal, Timeout};
 use policy::script::{Grants, Report, ScriptPolicy, ScriptSettings};
 
 fn grants() -> Grants {
@@ -12,16 +12,22 @@ fn grants() -> Grants {
     }
 }
 
-/// One line of a case file: `[net]`, `[w:PATH]` and the like, then the script with ⏎ for the ends of its lines.
+/// One line of a case file: `[net]`, `[sh]`, `[w:PATH]`, `[env:NAME=VALUE]`, `[deny:PATH]` and the like, then the script
+/// with ⏎ for the ends of its lines.
 fn proposal(case: &str) -> ScriptProposal {
     let mut manifest = Manifest::default();
     let mut rest = case;
     while let Some((tag, after)) = rest.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
         match tag.split_once(':') {
             None if tag == "net" => manifest.network = Network::Host,
+            None if tag == "sh" => manifest.interpreter = Interpreter::Sh,
+            Some(("deny", _)) => {}
             Some(("w", path)) => manifest.writable_paths.push(path.to_owned()),
             Some(("cap", name)) => manifest.capabilities.push(name.to_owned()),
-            Some(("env", name)) => drop(manifest.env.insert(name.to_owned(), "x".to_owned())),
+            Some(("env", pair)) => {
+                let (name, value) = pair.split_once('=').unwrap_or((pair, "x"));
+                manifest.env.insert(name.to_owned(), value.to_owned());
+            }
             Some(("timeout", seconds)) => manifest.timeout_seconds = Timeout(seconds.parse().unwrap()),
             _ => break,
         }
@@ -31,8 +37,15 @@ fn proposal(case: &str) -> ScriptProposal {
     ScriptProposal { script, manifest, rollback: Some("true".to_owned()), intent: "a test".to_owned() }
 }
 
+/// What `[deny:PATH]` says.
+fn settings(case: &str) -> ScriptSettings {
+    let tags = case.split("] ").map_while(|tag| tag.strip_prefix('['));
+    let denied = tags.filter_map(|tag| tag.strip_prefix("deny:")).map(str::to_owned);
+    ScriptSettings { deny_paths: denied.collect(), ..ScriptSettings::default() }
+}
+
 fn review(case: &str) -> Report {
-    ScriptPolicy::default().review(&proposal(case), &grants())
+    ScriptPolicy::new(settings(case)).review(&proposal(case), &grants())
 }
 
 fn cases(text: &'static str) -> Vec<&'static str> {
@@ -56,6 +69,11 @@ fn rejected() -> Vec<(&'static str, &'static str)> {
         include_str!("../cases/script/reject/files.txt"),
         include_str!("../cases/script/reject/options.txt"),
         include_str!("../cases/script/reject/attacks.txt"),
+        include_str!("../cases/script/reject/sh.txt"),
+        include_str!("../cases/script/reject/unseen.txt"),
+        include_str!("../cases/script/reject/covered.txt"),
+        include_str!("../cases/script/reject/spoken.txt"),
+        include_str!("../cases/script/reject/programs.txt"),
     ];
     files
         .into_iter()
@@ -120,7 +138,10 @@ fn a_refusal_says_what_and_where_and_how_else() {
 fn risk_has_reasons() {
     for (case, risk, reason) in [
         ("df -h", Risk::Low, None),
-        ("[net] ping -c 1 192.0.2.1", Risk::Low, None),
+        ("ls /etc/x 2>/dev/null", Risk::Low, None),
+        ("cp -a /etc/nginx /tmp/nginx", Risk::High, Some("recursive")),
+        ("[net] ping -c 1 192.0.2.1", Risk::Low, Some("network")),
+        ("find /etc -name x -print0 | xargs -0 cat", Risk::Medium, Some("path_known_late")),
         ("echo x > out.txt", Risk::Medium, Some("writes")),
         ("[w:/var/lib/app] rm -f /var/lib/app/x", Risk::Medium, Some("writable_path")),
         ("[net] curl -s https://example.com/", Risk::Medium, Some("changes")),
