@@ -15,6 +15,7 @@ pub const CASES: &[Case] = &[
     ("threads_work", |_| threads(8)),
     ("thread_bomb", |_| threads(5_000)),
     ("fork", |_| fork()),
+    ("fork_bomb", |_| forks(5_000)),
     ("vfork", |_| {
         // SAFETY: without CLONE_THREAD the call is refused; a child would share nothing.
         called(unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) })
@@ -108,6 +109,21 @@ fn fork() -> Attempt {
         0 => unsafe { libc::_exit(0) },
         pid => called(pid),
     }
+}
+
+/// How many children could live at the same time.
+fn forks(wanted: usize) -> Attempt {
+    let start = |_: &usize| {
+        // SAFETY: one thread runs, and a child does nothing but wait for its end.
+        match unsafe { libc::fork() } {
+            0 => loop {
+                // SAFETY: waits for a signal.
+                unsafe { libc::pause() };
+            },
+            pid => pid > 0,
+        }
+    };
+    Ok((0..wanted).take_while(start).count().to_string())
 }
 
 fn open_files() -> Attempt {
