@@ -65,13 +65,12 @@ fn main() -> ExitCode {
 }
 
 fn serve(arguments: &Arguments) -> Result<(), Fault> {
-    let state = &arguments.state;
-    config::prepare(state)?;
+    let state = &config::prepare(&arguments.state)?;
     let cells = Cells::new(arguments.user.as_deref(), state);
     match &arguments.wish {
         Wish::Help => Ok(()),
         Wish::Doctor => doctor(&cells),
-        Wish::Enrol { url, code } => enrol::enrol(arguments, url, code, &cells),
+        Wish::Enrol { url, code } => enrol::enrol((state, &arguments.writable), (url, code), &cells),
         Wish::Run { once } => Agent::new(state, cells)?.work(*once),
         Wish::Rollback(id) => Agent::new(state, cells)?.roll_back(id),
     }

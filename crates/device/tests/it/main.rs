@@ -10,6 +10,7 @@
 
 mod cells;
 mod forge;
+mod hidden;
 mod house;
 mod keys;
 mod kills;

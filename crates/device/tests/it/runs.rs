@@ -224,47 +224,6 @@ fn a_rollback_runs_once_on_the_device_itself() {
     assert!(!device.run(&["--rollback", "p-9"]).status.success(), "unknown");
 }
 
-#[test]
-fn a_script_sees_neither_the_devices_secrets_nor_its_services() {
-    let house = House::start();
-    let device = enrolled(&house);
-    // The policy would not let it through: what the jail itself holds is what is asked here.
-    let scripts = ["cat /etc/hostname > /dev/null && echo readable", "find /var/tmp -name x", "cat /proc/net/route"];
-    for (number, script) in scripts.iter().enumerate() {
-        house.queue(house.package(&format!("s-{number}"), script, None, Manifest::default(), 600));
-        device.once();
-    }
-    assert!(house.results().iter().all(|result| result["ending"] == "exited"), "{:?}", house.results());
-    let routes = house.said("logs").last().unwrap()["text"].as_str().unwrap().lines().count();
-    assert_eq!(routes, 1, "no network but its own: {}", house.log());
-    assert!(!house.log().contains("ghd_secret"));
-}
-
-/// Also where they lie below a directory that scripts may write.
-#[test]
-fn a_devices_own_files_stay_hidden_below_what_it_grants() {
-    let house = House::start();
-    let mut device = enrolled(&house);
-    let shown = fs::Permissions::from_mode(0o755);
-    let state = tempfile::Builder::new().prefix("state-").tempdir_in(device.shared.path()).unwrap();
-    for file in fs::read_dir(device.state.path()).unwrap().flatten().filter(|file| file.path().is_file()) {
-        fs::copy(file.path(), state.path().join(file.file_name())).unwrap();
-    }
-    fs::write(state.path().join("secret"), "everybody may read this").unwrap();
-    fs::set_permissions(state.path(), shown).unwrap();
-    let script = format!(
-        "ls {state}\ncat {state}/secret\ntouch {shared}/done",
-        state = state.path().display(),
-        shared = device.shared.path().display()
-    );
-    device.state = state;
-    house.queue(house.package("p-1", &script, Some("true"), manifest(&device), 600));
-    device.once();
-    assert_eq!(endings(&house), ["exited"], "{}", house.log());
-    assert!(device.file("done").exists(), "what it grants is there: {}", house.log());
-    assert!(!house.log().contains("everybody") && !house.log().contains("device.json"), "{}", house.log());
-}
-
 /// A link would lead out of what the owner of the device grants.
 #[test]
 fn a_path_that_leads_through_a_link_is_not_made_writable() {
