@@ -40,7 +40,7 @@ impl Agent {
             journal: Journal::open(state)?,
             house: Arc::new(House::new(&config.url, Some(config.token.clone()))),
             state: state.to_owned(),
-            cells,
+            cells: cells.denying(&config.scripts.deny_paths),
             config,
         })
     }

@@ -5,6 +5,7 @@
 
 mod client;
 mod granted;
+mod hidden;
 mod podman;
 mod systemd;
 
@@ -76,7 +77,9 @@ impl Demands {
 pub struct Cells {
     user: Option<String>,
     /// Where the device keeps its secrets: never shown to a script.
-    hidden: PathBuf,
+    own: PathBuf,
+    /// What its owner denies to every script.
+    denied: Vec<String>,
     bubblewrap: OnceLock<Result<Sandbox, Fault>>,
     podman: OnceLock<Result<(), Fault>>,
     systemd: OnceLock<Result<(), Fault>>,
@@ -92,13 +95,24 @@ pub enum Held {
 struct Task<'a> {
     approved: &'a ApprovedScript,
     text: &'a str,
-    hidden: &'a Path,
+    own: &'a Path,
+    hidden: &'a [PathBuf],
 }
 
 impl Cells {
-    pub fn new(user: Option<&str>, hidden: &Path) -> Self {
-        let (user, hidden) = (user.map(str::to_owned), hidden.to_owned());
-        Self { user, hidden, bubblewrap: OnceLock::new(), podman: OnceLock::new(), systemd: OnceLock::new() }
+    pub fn new(user: Option<&str>, own: &Path) -> Self {
+        Self {
+            user: user.map(str::to_owned),
+            own: own.to_owned(),
+            denied: Vec::new(),
+            bubblewrap: OnceLock::new(),
+            podman: OnceLock::new(),
+            systemd: OnceLock::new(),
+        }
+    }
+
+    pub fn denying(self, denied: &[String]) -> Self {
+        Self { denied: denied.to_vec(), ..self }
     }
 
     /// What the jail of this device can hold, or why there is none.
@@ -110,7 +124,7 @@ impl Cells {
     pub fn try_out(&self, cell: Cell) -> Result<(), Fault> {
         match cell {
             Cell::Bubblewrap => self.sandbox().map(drop),
-            Cell::Podman => self.podman.get_or_init(|| podman::trial(&self.hidden)).clone(),
+            Cell::Podman => self.podman.get_or_init(|| podman::trial(&self.own)).clone(),
             Cell::Systemd => self.systemd.get_or_init(systemd::trial).clone(),
         }
     }
@@ -135,17 +149,18 @@ impl Cells {
     pub fn sweep(&self, demands: &Demands) {
         let demanded = |cell| [demands.low, demands.medium, demands.high].contains(&cell);
         if demanded(Cell::Podman) {
-            podman::sweep(&self.hidden);
+            podman::sweep(&self.own);
         }
         if demanded(Cell::Systemd) {
-            systemd::sweep(&self.hidden);
+            systemd::sweep(&self.own);
         }
     }
 
     pub fn start(&self, cell: Cell, approved: &ApprovedScript, text: &str) -> Result<Held, Fault> {
         granted::check(&approved.manifest().writable_paths)?;
         self.try_out(cell)?;
-        let task = Task { approved, text, hidden: &self.hidden };
+        let hidden = &hidden::paths(&self.own, &self.denied)?;
+        let task = Task { approved, text, own: &self.own, hidden };
         match cell {
             Cell::Bubblewrap => in_jail(self.sandbox()?, &task),
             Cell::Podman => podman::start(&task).map(Box::new).map(Held::Client),
@@ -196,7 +211,7 @@ fn in_jail(sandbox: &Sandbox, task: &Task<'_>) -> Result<Held, Fault> {
         profile: Profile::Script(ScriptProfile {
             network: manifest.network == Network::Host,
             writable: manifest.writable_paths.iter().map(PathBuf::from).collect(),
-            hidden: vec![task.hidden.to_owned()],
+            hidden: task.hidden.to_vec(),
         }),
         ..Jail::default()
     };

@@ -3,6 +3,7 @@
 use crate::house::House;
 use crate::runs::{endings, enrolled, manifest};
 use domain::Manifest;
+use serde_json::json;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -49,6 +50,32 @@ fn a_state_directory_that_is_named_otherwise_is_hidden_where_it_is() {
         let mode = fs::metadata(&real).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700, "{name}: closed to everybody else");
     }
+}
+
+/// Policy refuses to name it; what a script comes to by a directory or a pattern, the jail covers.
+#[test]
+fn what_the_owner_denies_is_not_there_for_a_script() {
+    let house = House::start();
+    let device = enrolled(&house);
+    fs::create_dir(device.file("keys")).unwrap();
+    for name in ["fine", "keys/inner", "plain", "some.api.token"] {
+        fs::write(device.file(name), format!("this is {name}\n")).unwrap();
+    }
+    let shared = device.shared.path().to_str().unwrap().to_owned();
+    let denied = [format!("{shared}/keys"), format!("{shared}/plain"), format!("{shared}/*.token")];
+    device.set_config("scripts", json!({ "deny_paths": denied }));
+    let script = format!("cat {shared}/*\ngrep -r this {shared}\necho x > {shared}/keys.txt");
+    house.queue(house.package("p-1", &script, Some("true"), manifest(&device), 600));
+    device.once();
+    assert_eq!(endings(&house), ["exited"], "{:?}", house.results());
+    let log = house.log();
+    assert!(log.contains("this is fine") && device.file("keys.txt").exists(), "{log}");
+    for secret in ["inner", "plain\n", "this is some.api.token"] {
+        assert!(!log.contains(&format!("this is {secret}")), "{secret}: {log}");
+    }
+    assert!(!log.contains("this is keys") && !log.contains("this is plain"), "{log}");
+    let kept = fs::read_to_string(device.file("keys/inner")).unwrap();
+    assert_eq!(kept, "this is keys/inner\n", "what is hidden is untouched");
 }
 
 /// Also where they lie below a directory that scripts may write.
