@@ -132,7 +132,8 @@ impl Agent {
         mut log: Log<'_>,
     ) -> Result<Entry, Fault> {
         let ran = opened.and_then(|(package, approved)| {
-            let cell = self.config.cells.of(approved.risk())?;
+            // As risky as either side thinks that it is.
+            let cell = self.config.cells.of(approved.risk().max(package.risk))?;
             let ran = run::run((&self.cells, cell), &approved, rollback, &mut |said| log.hear(said))?;
             Ok((ran, package, cell))
         });

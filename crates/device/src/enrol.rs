@@ -20,7 +20,8 @@ pub fn enrol((state, writable): (&Path, &[String]), (url, code): (&str, &str), c
     let demands = known.as_ref().map(|config| config.cells).unwrap_or_default();
     cells.try_out(demands.low)?;
     let sandbox_tier = cells.tier(demands.low);
-    let request = EnrolRequest { code, grants: &grants, sandbox_tier, version: env!("CARGO_PKG_VERSION") };
+    let version = env!("CARGO_PKG_VERSION");
+    let request = EnrolRequest { code, grants: &grants, sandbox_tier, cells: cells.holders(&demands), version };
     let enrolled = House::new(url, None).enrol(&request)?;
     TrustedKeys::parse(enrolled.trusted_keys.iter().map(String::as_str))?;
     let config = Config {

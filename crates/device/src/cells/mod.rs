@@ -3,6 +3,7 @@
 //! Each is found out by trial, when it is first demanded. What a device does not have, its scripts do without: those that
 //! need it are refused, never run with less.
 
+mod capabilities;
 mod client;
 mod granted;
 mod hidden;
@@ -10,7 +11,7 @@ mod podman;
 mod systemd;
 
 use client::Client;
-use domain::{Fault, Interpreter, Kind, Network, Risk};
+use domain::{Fault, Holder, Holders, Interpreter, Kind, Network, Risk};
 use policy::script::ApprovedScript;
 use sandbox::{Death, Host, Jail, JailLimits, Jailed, Profile, Program, Sandbox, ScriptProfile};
 use serde::{Deserialize, Serialize};
@@ -145,6 +146,23 @@ impl Cells {
         }
     }
 
+    /// What the house is told of them: what holds each class, and what that can grant. One that is not there grants nothing.
+    pub fn holders(&self, demands: &Demands) -> Holders {
+        let holder = |risk, cell: Cell| {
+            let is_there = demands.of(risk).and_then(|cell| self.try_out(cell)).is_ok();
+            let capabilities = if is_there { capabilities::of(cell) } else { &[] };
+            Holder {
+                cell: cell.as_str().to_owned(),
+                capabilities: capabilities.iter().map(|name| (*name).to_owned()).collect(),
+            }
+        };
+        Holders {
+            low: holder(Risk::Low, demands.low),
+            medium: holder(Risk::Medium, demands.medium),
+            high: holder(Risk::High, demands.high),
+        }
+    }
+
     /// Ends what a killed device left behind. Our own jail ends with its device, by itself.
     pub fn sweep(&self, demands: &Demands) {
         let demanded = |cell| [demands.low, demands.medium, demands.high].contains(&cell);
@@ -158,6 +176,7 @@ impl Cells {
 
     pub fn start(&self, cell: Cell, approved: &ApprovedScript, text: &str) -> Result<Held, Fault> {
         granted::check(&approved.manifest().writable_paths)?;
+        capabilities::check(cell, &approved.manifest().capabilities)?;
         self.try_out(cell)?;
         let hidden = &hidden::paths(&self.own, &self.denied)?;
         let task = Task { approved, text, own: &self.own, hidden };

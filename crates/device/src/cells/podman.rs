@@ -61,6 +61,7 @@ fn podman(name: &str, manifest: &Manifest) -> Command {
     let mut command = Command::new("podman");
     command.args(["run", "--rm", "--name", name, "--read-only", "--read-only-tmpfs=false", "--systemd=false"]);
     command.args(["--cap-drop=ALL", "--security-opt=no-new-privileges", "--user", USER, "--cgroupns=private"]);
+    command.args(manifest.capabilities.iter().map(|capability| format!("--cap-add={capability}")));
     command.arg(match manifest.network {
         Network::None => "--network=none",
         Network::Host => "--network=host",
@@ -82,6 +83,17 @@ mod tests {
 
     fn words(command: &Command) -> Vec<String> {
         command.get_args().map(|word| word.to_str().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn a_container_has_the_capabilities_of_its_manifest_and_no_others() {
+        let has = |capabilities: &[&str]| {
+            let capabilities = capabilities.iter().map(|name| (*name).to_owned()).collect();
+            let words = words(&podman("x", &Manifest { capabilities, ..Manifest::default() }));
+            words.into_iter().filter(|word| word.starts_with("--cap-")).collect::<Vec<_>>()
+        };
+        assert_eq!(has(&[]), ["--cap-drop=ALL"]);
+        assert_eq!(has(&["NET_RAW", "NET_ADMIN"]), ["--cap-drop=ALL", "--cap-add=NET_RAW", "--cap-add=NET_ADMIN"]);
     }
 
     #[test]

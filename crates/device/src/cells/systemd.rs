@@ -76,6 +76,12 @@ fn properties(manifest: &Manifest, hidden: &[PathBuf]) -> Vec<String> {
         format!("TemporaryFileSystem=/tmp:size={}M,mode=1777", resources.disk_mb),
     ];
     properties.extend(hidden.iter().map(|path| format!("InaccessiblePaths={}", path.display())));
+    if !manifest.capabilities.is_empty() {
+        let named: Vec<String> = manifest.capabilities.iter().map(|name| format!("CAP_{name}")).collect();
+        // Added to the empty set that holds for every script; ambient, as nothing that it runs may gain rights of its own.
+        properties.push(format!("CapabilityBoundingSet={}", named.join(" ")));
+        properties.push(format!("AmbientCapabilities={}", named.join(" ")));
+    }
     properties.push(match manifest.network {
         Network::None => "PrivateNetwork=yes".to_owned(),
         Network::Host => "RestrictAddressFamilies=AF_INET AF_INET6 AF_NETLINK".to_owned(),
@@ -92,6 +98,10 @@ mod tests {
     fn a_unit_has_what_its_manifest_asks_for_and_no_more() {
         let manifest = Manifest { writable_paths: vec!["/var/log/app".to_owned()], ..Manifest::default() };
         let hidden = ["/var/lib/gatehouse-device", "/srv/keys"].map(PathBuf::from);
+        let asking = Manifest { capabilities: vec!["NET_RAW".into(), "NET_ADMIN".into()], ..manifest.clone() };
+        let granted: Vec<String> = properties(&asking, &hidden).into_iter().filter(|p| p.contains("CAP_")).collect();
+        let named = "CAP_NET_RAW CAP_NET_ADMIN";
+        assert_eq!(granted, [format!("CapabilityBoundingSet={named}"), format!("AmbientCapabilities={named}")]);
         let properties = properties(&manifest, &hidden);
         let expected = [
             "MemoryMax=256M",

@@ -135,6 +135,7 @@ async fn a_code_enrols_once_and_ends_the_token_before(place: Place) {
     let enrolment = || Enrolment {
         grants: json!({ "network": true }),
         sandbox_tier: "T1".to_owned(),
+        cells: None,
         version: "1".to_owned(),
         now: Timestamp::now(),
     };
@@ -418,7 +419,7 @@ async fn a_device_that_enrols_anew_is_not_given_what_it_had_before(place: Place)
     let enrol = || async {
         let code = ledger.expect_device(&Caller::new("root", "admin"), DEVICE, "pump", in_seconds(60)).await.unwrap();
         let (sandbox_tier, version) = ("T1".to_owned(), "1".to_owned());
-        let enrolment = Enrolment { grants: json!({}), sandbox_tier, version, now: Timestamp::now() };
+        let enrolment = Enrolment { grants: json!({}), sandbox_tier, cells: None, version, now: Timestamp::now() };
         ledger.enrol_device(code.expose(), enrolment).await.unwrap().unwrap();
     };
     enrol().await;

@@ -13,7 +13,7 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use domain::package::{ClaimToken, ScriptResult, SignedKeys, SignedPackage};
-use domain::{Fault, Kind};
+use domain::{Fault, Holder, Holders, Kind};
 use jiff::{SignedDuration, Timestamp};
 use ledger::ops::{Enrolment, LogPiece};
 use policy::redact::Masks;
@@ -42,6 +42,9 @@ pub struct EnrolRequest {
     code: String,
     grants: Grants,
     sandbox_tier: String,
+    /// What holds its scripts, and what that can grant; a device of an earlier version does not say.
+    #[serde(default)]
+    cells: Option<Holders>,
     version: String,
 }
 
@@ -121,17 +124,17 @@ pub async fn enrol(State(house): State<Arc<House>>, request: Request) -> Result<
     let from = address(&house, request.headers(), request.extensions());
     let StrictJson(request) =
         <StrictJson<EnrolRequest> as axum::extract::FromRequest<_>>::from_request(request, &house).await?;
-    let EnrolRequest { code, grants, sandbox_tier, version } = request;
-    if !is_plain(&sandbox_tier) || !is_plain(&version) {
-        return Err(HttpFault::new(
-            Kind::Invalid,
-            "device.version",
-            "`sandbox_tier` and `version` are not plain words",
-        ));
+    let EnrolRequest { code, grants, sandbox_tier, cells, version } = request;
+    let is_fine = |holder: &Holder| holder.capabilities.iter().chain([&holder.cell]).all(|word| is_plain(word));
+    let told_plainly = cells.as_ref().is_none_or(|cells| cells.iter().all(is_fine));
+    if !is_plain(&sandbox_tier) || !is_plain(&version) || !told_plainly {
+        let message = "`sandbox_tier`, `cells` and `version` are not plain words";
+        return Err(HttpFault::new(Kind::Invalid, "device.version", message));
     }
     let enrolment = Enrolment {
         grants: serde_json::to_value(&grants).map_err(|_| Fault::internal("device.grants"))?,
         sandbox_tier,
+        cells,
         version,
         now: Timestamp::now(),
     };
