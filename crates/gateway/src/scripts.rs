@@ -9,7 +9,7 @@ use crate::path::milliseconds;
 use crate::planning::Recall;
 use domain::{Ask, Caller, Door, Fault, Kind, Proposal, Purpose, Run, ScriptProposal, SessionId, Wish};
 use jiff::{SignedDuration, Timestamp};
-use ledger::ops::{KeptProposal, ProposalState, Sending};
+use ledger::ops::{KeptProposal, Sending};
 use ops::{Library, Order, RuleBase};
 use policy::redact::Redactor;
 use policy::script::{ApprovedScript, Grants, Report, ScriptPolicy};
@@ -136,14 +136,23 @@ impl House {
 
     /// At start: what was approved, and was not on its way yet when a server was killed.
     pub async fn resume_scripts(self: &Arc<Self>) -> Result<(), Fault> {
-        let waiting = self.ledger.script_proposals(Some(ProposalState::Waiting)).await.map_err(Fault::from)?;
-        for kept in waiting.iter().filter(|kept| Timestamp::now() < kept.expires_at) {
-            let ready = self.ledger.approved_script(&kept.device_id, &kept.digest).await.map_err(Fault::from)?;
-            let Some(approver) = ready.and_then(|ready| ready.approved_by.last().cloned()) else { continue };
-            if let Err(fault) = self.start_script(Caller::new(approver, "approver"), kept).await {
-                // Its message may quote the script.
-                tracing::warn!(code = fault.code, proposal = kept.proposal_id, "an approved script can't be sent");
+        let mut after = String::new();
+        loop {
+            let waiting = self.ledger.waiting_scripts(&after).await.map_err(Fault::from)?;
+            let Some(last) = waiting.last() else { return Ok(()) };
+            after.clone_from(&last.proposal_id);
+            for kept in waiting.iter().filter(|kept| Timestamp::now() < kept.expires_at) {
+                self.resume_script(kept).await?;
             }
+        }
+    }
+
+    async fn resume_script(self: &Arc<Self>, kept: &KeptProposal) -> Result<(), Fault> {
+        let ready = self.ledger.approved_script(&kept.device_id, &kept.digest).await.map_err(Fault::from)?;
+        let Some(approver) = ready.and_then(|ready| ready.approved_by.last().cloned()) else { return Ok(()) };
+        if let Err(fault) = self.start_script(Caller::new(approver, "approver"), kept).await {
+            // Its message may quote the script.
+            tracing::warn!(code = fault.code, proposal = kept.proposal_id, "an approved script can't be sent");
         }
         Ok(())
     }

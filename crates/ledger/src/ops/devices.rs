@@ -74,6 +74,19 @@ impl Ledger {
         self.read(move |conn| find(conn, &id)).await
     }
 
+    /// The device that was given this token when it enrolled. Another token of the same role and claim is none of it.
+    pub async fn device_of_token(&self, token: &str) -> Result<Option<String>, LedgerError> {
+        let Some(token) = Presented::parse(Use::Token, token) else { return Ok(None) };
+        self.read(move |conn| {
+            if !token.matches(conn)? {
+                return Ok(None);
+            }
+            let found = conn.first("SELECT id FROM devices WHERE token_id = $1", args![&token.id])?;
+            found.map(|row| row.get("id")).transpose()
+        })
+        .await
+    }
+
     pub async fn devices(&self) -> Result<Vec<Device>, LedgerError> {
         self.read(|conn| conn.query("SELECT * FROM devices ORDER BY id", args![])?.iter().map(read).collect()).await
     }
