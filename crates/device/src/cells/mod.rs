@@ -208,6 +208,14 @@ impl Held {
         }
     }
 
+    /// In KiB, where what holds it can tell, once it has ended.
+    pub fn memory_peak_kb(&self) -> Option<u64> {
+        match self {
+            Self::Jail(jailed) => jailed.memory_peak().map(|bytes| bytes.div_ceil(1024)),
+            Self::Client(_) => None,
+        }
+    }
+
     /// Ends it with everything that it started.
     pub fn kill(&mut self) -> Death {
         match self {

@@ -38,6 +38,10 @@ fn an_approved_script_runs_once_and_is_reported_with_its_redacted_log() {
         "{results:?}"
     );
     assert_eq!(results[0]["sandbox_tier"], "T1");
+    let unenforced = results[0]["unenforced"].as_array().unwrap();
+    if !unenforced.iter().any(|limit| limit == "tree_memory") {
+        assert!(results[0]["usage"]["memory_peak_kb"].as_u64().is_some_and(|peak| peak > 0), "{results:?}");
+    }
     assert_eq!(
         (results[1]["ending"].as_str(), results[1]["code"].as_str()),
         (Some("refused"), Some("package.replayed"))
