@@ -81,7 +81,11 @@ fn doctor(cells: &Cells) -> Result<(), Fault> {
     let mut report = serde_json::Map::new();
     for cell in Cell::ALL {
         let found = match cells.try_out(cell) {
-            Ok(()) => json!({ "tier": cells.tier(cell), "unenforced": cells.unenforced(cell) }),
+            Ok(()) => json!({
+                "tier": cells.tier(cell),
+                "unenforced": cells.unenforced(cell),
+                "capabilities": cell.capabilities(),
+            }),
             Err(fault) => json!({ "unavailable": fault.message, "hint": fault.hint }),
         };
         report.insert(cell.as_str().to_owned(), found);

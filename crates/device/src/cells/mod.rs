@@ -47,6 +47,11 @@ impl Cell {
             Self::Systemd => "systemd",
         }
     }
+
+    /// What it can let a script have, as far as manifest and owner do.
+    pub fn capabilities(self) -> &'static [&'static str] {
+        capabilities::of(self)
+    }
 }
 
 /// Which one each class of risk is held by: the owner's to say, in `device.json`.
@@ -150,7 +155,7 @@ impl Cells {
     pub fn holders(&self, demands: &Demands) -> Holders {
         let holder = |risk, cell: Cell| {
             let is_there = demands.of(risk).and_then(|cell| self.try_out(cell)).is_ok();
-            let capabilities = if is_there { capabilities::of(cell) } else { &[] };
+            let capabilities = if is_there { cell.capabilities() } else { &[] };
             Holder {
                 cell: cell.as_str().to_owned(),
                 capabilities: capabilities.iter().map(|name| (*name).to_owned()).collect(),

@@ -83,6 +83,7 @@ fn a_capability_that_the_cell_cannot_grant_is_refused_before_anything_runs() {
     let device = Device::enrolled(&house.url, "one-time");
     let said = house.said("enrol").remove(0);
     assert_eq!(said["cells"]["low"], json!({ "cell": "bubblewrap", "capabilities": [] }), "{said}");
+    assert_eq!(has(&device, "bubblewrap")["capabilities"], json!([]));
     let mut grants = device.config()["grants"].clone();
     grants["capabilities"] = json!(["NET_RAW"]);
     device.set_config("grants", grants.clone());
