@@ -99,7 +99,7 @@
  * @property {number | null} exit_code
  * @property {string} started_at
  * @property {number} duration_ms
- * @property {{cpu_ms: number, output_bytes: number}} usage
+ * @property {{cpu_ms: number, output_bytes: number, memory_peak_kb?: number}} usage
  * @property {string | null} sandbox_tier
  * @property {string[]} unenforced
  * @property {boolean} truncated

@@ -96,6 +96,7 @@ function Ended({ result, parcel }) {
     [strings.facts.started, momentOf(result.started_at)],
     [strings.facts.took, result.duration_ms > 0 && duration(result.duration_ms)],
     [strings.facts.cpu, result.usage.cpu_ms > 0 && duration(result.usage.cpu_ms)],
+    [strings.facts.memory, result.usage.memory_peak_kb && size(result.usage.memory_peak_kb * 1024)],
     [strings.facts.said, result.usage.output_bytes > 0 && size(result.usage.output_bytes)],
     [strings.facts.sandbox, [result.sandbox_tier, result.unenforced.length > 0 && strings.unenforced(result.unenforced)].filter(Boolean).join(" · ")],
     [strings.facts.fetched, parcel.claims > 1 && strings.times(parcel.claims)],

@@ -116,7 +116,7 @@ export const strings = {
     refused: () => "The device refused it",
     interrupted: () => "The device went down while it ran",
   },
-  facts: { started: "Started", took: "Took", cpu: "Processor", said: "Output", sandbox: "Sandbox", run: "Run", package: "Package", fetched: "Fetched", code: "Reason" },
+  facts: { started: "Started", took: "Took", cpu: "Processor", memory: "Memory", said: "Output", sandbox: "Sandbox", run: "Run", package: "Package", fetched: "Fetched", code: "Reason" },
   times: (/** @type {number} */ n) => count(n, "time"),
   unenforced: (/** @type {string[]} */ list) => `not enforced on this device: ${list.join(", ")}`,
   truncated: "The output was cut.",

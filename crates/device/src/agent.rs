@@ -40,7 +40,7 @@ impl Agent {
             journal: Journal::open(state)?,
             house: Arc::new(House::new(&config.url, Some(config.token.clone()))),
             state: state.to_owned(),
-            cells,
+            cells: cells.denying(&config.scripts.deny_paths),
             config,
         })
     }
@@ -83,7 +83,8 @@ impl Agent {
     /// Checks, notes durably, runs, notes the result. Nothing runs that is not noted; nothing noted runs again.
     fn handle(&self, claimed: Claimed) -> Result<(), Fault> {
         let _alone = self.journal.alone()?;
-        let opened = self.open(&claimed.package, Timestamp::now());
+        let begun_at = Timestamp::now();
+        let opened = self.open(&claimed.package, &self.keys, begun_at);
         let (package_id, digest) = match &opened {
             Ok((package, _)) => (package.package_id.clone(), package.digest.clone()),
             // What can't be opened has no id that could be believed.
@@ -93,6 +94,8 @@ impl Agent {
             package_id,
             digest,
             claim_token: claimed.claim_token,
+            begun_at: Some(begun_at),
+            signed_with: self.public_key(&claimed.package.key_id),
             signed: claimed.package,
             result: None,
             log: Vec::new(),
@@ -129,7 +132,8 @@ impl Agent {
         mut log: Log<'_>,
     ) -> Result<Entry, Fault> {
         let ran = opened.and_then(|(package, approved)| {
-            let cell = self.config.cells.of(approved.risk())?;
+            // As risky as either side thinks that it is.
+            let cell = self.config.cells.of(approved.risk().max(package.risk))?;
             let ran = run::run((&self.cells, cell), &approved, rollback, &mut |said| log.hear(said))?;
             Ok((ran, package, cell))
         });
@@ -142,9 +146,22 @@ impl Agent {
         Ok(entry)
     }
 
-    fn open(&self, signed: &SignedPackage, now: Timestamp) -> Result<(Package, ApprovedScript), Fault> {
+    fn open(
+        &self,
+        signed: &SignedPackage,
+        keys: &TrustedKeys,
+        now: Timestamp,
+    ) -> Result<(Package, ApprovedScript), Fault> {
         let (device_id, grants) = (self.config.device_id.as_str(), &self.config.grants);
-        self.policy.open(signed, &Opening { keys: &self.keys, device_id, grants, now })
+        self.policy.open(signed, &Opening { keys, device_id, grants, now })
+    }
+
+    /// The trusted key of this id, to be kept with what it has signed: it may be retired before that is taken back.
+    fn public_key(&self, key_id: &str) -> Option<String> {
+        let named = |key: &&String| {
+            TrustedKeys::parse([key.as_str()]).is_ok_and(|parsed| parsed.ids().any(|known| known == key_id))
+        };
+        self.config.trusted_keys.iter().find(named).cloned()
     }
 
     /// The house's word on its keys, as far as it is younger than what this device has heard.
@@ -159,7 +176,8 @@ impl Agent {
         Ok(())
     }
 
-    /// By whoever sits at the device. The package must have run here; that it has expired since does not matter.
+    /// By whoever sits at the device. The package must have run here; that it has expired since, or that its key was
+    /// retired, does not matter: it is opened as it was when it ran.
     pub fn roll_back(&self, package_id: &str) -> Result<(), Fault> {
         // The house hears of a rollback only after the end of what it takes back.
         self.close_interrupted()?;
@@ -168,13 +186,16 @@ impl Agent {
         let entry = self.journal.find(package_id).filter(ran).ok_or_else(|| {
             Fault::new(Kind::NotFound, "device.unknown_package", format!("no package `{package_id}` ran here"))
         })?;
-        let then = entry.result.as_ref().map_or_else(Timestamp::now, |result| result.started_at);
-        let (package, approved) = self.open(&entry.signed, then)?;
+        let started_at = || entry.result.as_ref().map(|result| result.started_at);
+        let then = entry.begun_at.or_else(started_at).unwrap_or_else(Timestamp::now);
+        let key = entry.signed_with.as_ref().map(|key| TrustedKeys::parse([key.as_str()])).transpose()?;
+        let (package, approved) = self.open(&entry.signed, key.as_ref().unwrap_or(&self.keys), then)?;
         if approved.rollback().is_none() {
             return Err(Fault::new(Kind::NotFound, "device.no_rollback", "the package has no rollback"));
         }
         let undo = Entry {
             package_id: format!("{package_id}{ROLLBACK}"),
+            begun_at: Some(Timestamp::now()),
             result: None,
             log: Vec::new(),
             log_sent: 0,
@@ -222,6 +243,7 @@ impl Agent {
                 ending: Ending::Interrupted,
                 rollback: package_id.is_some(),
                 digest: entry.digest.clone(),
+                started_at: entry.begun_at.unwrap_or_else(Timestamp::now),
                 ..refusal(package_id.unwrap_or(&entry.package_id), &fault)
             });
             self.journal.update(&entry)?;

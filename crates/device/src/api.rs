@@ -1,7 +1,7 @@
 //! What device and house say to each other (docs/API.md, "Devices").
 
 use domain::package::{ClaimToken, ScriptResult, SignedKeys, SignedPackage};
-use domain::{Fault, Kind};
+use domain::{Fault, Holders, Kind};
 use policy::script::Grants;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,7 @@ pub struct EnrolRequest<'a> {
     pub code: &'a str,
     pub grants: &'a Grants,
     pub sandbox_tier: String,
+    pub cells: Holders,
     pub version: &'a str,
 }
 

@@ -1,27 +1,27 @@
 //! Once: making this device known to its house.
 
 use crate::api::{EnrolRequest, House};
-use crate::arguments::Arguments;
 use crate::cells::Cells;
 use crate::config::{Config, poll_ms};
 use domain::Fault;
 use policy::script::{Grants, TrustedKeys};
 use std::io::Write;
+use std::path::Path;
 
 /// The code is good once. Grants of an earlier enrolment stay, unless new ones are given: they are the owner's.
-pub fn enrol(arguments: &Arguments, url: &str, code: &str, cells: &Cells) -> Result<(), Fault> {
+pub fn enrol((state, writable): (&Path, &[String]), (url, code): (&str, &str), cells: &Cells) -> Result<(), Fault> {
     private(url)?;
-    let state = &arguments.state;
     let known = Config::load(state).ok();
     let mut grants =
         known.as_ref().map_or_else(|| Grants { network: true, ..Grants::default() }, |config| config.grants.clone());
-    if !arguments.writable.is_empty() {
-        grants.writable_roots.clone_from(&arguments.writable);
+    if !writable.is_empty() {
+        grants.writable_roots = writable.to_vec();
     }
     let demands = known.as_ref().map(|config| config.cells).unwrap_or_default();
     cells.try_out(demands.low)?;
     let sandbox_tier = cells.tier(demands.low);
-    let request = EnrolRequest { code, grants: &grants, sandbox_tier, version: env!("CARGO_PKG_VERSION") };
+    let version = env!("CARGO_PKG_VERSION");
+    let request = EnrolRequest { code, grants: &grants, sandbox_tier, cells: cells.holders(&demands), version };
     let enrolled = House::new(url, None).enrol(&request)?;
     TrustedKeys::parse(enrolled.trusted_keys.iter().map(String::as_str))?;
     let config = Config {

@@ -6,6 +6,7 @@
 use crate::config::{failed, write_durably, write_synced};
 use domain::Fault;
 use domain::package::{ClaimToken, ScriptResult, SignedPackage};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -24,6 +25,12 @@ pub struct Entry {
     pub digest: String,
     pub claim_token: ClaimToken,
     pub signed: SignedPackage,
+    /// When it was opened, and the public half of the key that had signed it: what it is opened by again for its rollback.
+    /// A journal of an earlier version lacks them.
+    #[serde(default)]
+    pub begun_at: Option<Timestamp>,
+    #[serde(default)]
+    pub signed_with: Option<String>,
     /// None while it runs, or if this device went down meanwhile.
     pub result: Option<ScriptResult>,
     /// What it said, redacted, in the pieces that it is sent in.

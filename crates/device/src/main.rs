@@ -65,13 +65,12 @@ fn main() -> ExitCode {
 }
 
 fn serve(arguments: &Arguments) -> Result<(), Fault> {
-    let state = &arguments.state;
-    config::prepare(state)?;
+    let state = &config::prepare(&arguments.state)?;
     let cells = Cells::new(arguments.user.as_deref(), state);
     match &arguments.wish {
         Wish::Help => Ok(()),
         Wish::Doctor => doctor(&cells),
-        Wish::Enrol { url, code } => enrol::enrol(arguments, url, code, &cells),
+        Wish::Enrol { url, code } => enrol::enrol((state, &arguments.writable), (url, code), &cells),
         Wish::Run { once } => Agent::new(state, cells)?.work(*once),
         Wish::Rollback(id) => Agent::new(state, cells)?.roll_back(id),
     }
@@ -82,7 +81,11 @@ fn doctor(cells: &Cells) -> Result<(), Fault> {
     let mut report = serde_json::Map::new();
     for cell in Cell::ALL {
         let found = match cells.try_out(cell) {
-            Ok(()) => json!({ "tier": cells.tier(cell), "unenforced": cells.unenforced(cell) }),
+            Ok(()) => json!({
+                "tier": cells.tier(cell),
+                "unenforced": cells.unenforced(cell),
+                "capabilities": cell.capabilities(),
+            }),
             Err(fault) => json!({ "unavailable": fault.message, "hint": fault.hint }),
         };
         report.insert(cell.as_str().to_owned(), found);

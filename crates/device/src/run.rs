@@ -46,7 +46,11 @@ pub fn run(
         exit_code,
         started_at,
         duration: start.elapsed(),
-        usage: Usage { cpu_ms: cpu_of_children().saturating_sub(cpu), output_bytes: output as u64 },
+        usage: Usage {
+            cpu_ms: cpu_of_children().saturating_sub(cpu),
+            output_bytes: output as u64,
+            memory_peak_kb: held.memory_peak_kb(),
+        },
         truncated: heard == Heard::TooMuch,
     })
 }

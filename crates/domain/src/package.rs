@@ -168,6 +168,9 @@ pub enum Ending {
 pub struct Usage {
     pub cpu_ms: u64,
     pub output_bytes: u64,
+    /// The most memory that all of it had at a time, where the device can tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_peak_kb: Option<u64>,
 }
 
 /// The parts that were approved, put together again.

@@ -13,6 +13,7 @@ pub mod config;
 mod connections;
 pub mod contracts;
 pub mod datasets;
+mod device_room;
 pub mod doctor;
 pub mod doors;
 mod house;

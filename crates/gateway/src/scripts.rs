@@ -3,12 +3,13 @@
 
 use crate::House;
 use crate::config::Config;
+use crate::device_room::DeviceRoom;
 use crate::keyring::Keyring;
 use crate::path::milliseconds;
 use crate::planning::Recall;
 use domain::{Ask, Caller, Door, Fault, Kind, Proposal, Purpose, Run, ScriptProposal, SessionId, Wish};
 use jiff::{SignedDuration, Timestamp};
-use ledger::ops::{KeptProposal, ProposalState, Sending};
+use ledger::ops::{KeptProposal, Sending};
 use ops::{Library, Order, RuleBase};
 use policy::redact::Redactor;
 use policy::script::{ApprovedScript, Grants, Report, ScriptPolicy};
@@ -42,9 +43,9 @@ impl Ops {
 impl House {
     /// All that policy has to say about a script, for one device.
     pub(crate) async fn review_script(&self, device: &str, script: &ScriptProposal) -> Result<Report, Fault> {
-        let grants = self.grants(device).await?;
+        let room = self.room(device).await?;
         let (policy, script) = (self.ops.policy.clone(), script.clone());
-        crate::aside::aside(move || policy.review(&script, &grants)).await
+        crate::aside::aside(move || room.review(&policy, &script)).await
     }
 
     /// Reads the key files where nobody else waits for the disk.
@@ -58,11 +59,17 @@ impl House {
 
     /// What the device's owner lets scripts have, as it said when it enrolled.
     pub(crate) async fn grants(&self, device: &str) -> Result<Grants, Fault> {
+        Ok(self.room(device).await?.grants)
+    }
+
+    async fn room(&self, device: &str) -> Result<DeviceRoom, Fault> {
         let known = self.ledger.device(device).await.map_err(Fault::from)?;
-        let grants = known.and_then(|device| device.grants).ok_or_else(|| {
+        let known = known.and_then(|device| Some((device.grants?, device.cells)));
+        let (grants, holders) = known.ok_or_else(|| {
             Fault::new(Kind::NotFound, "device.unknown", format!("no device `{device}` has enrolled"))
         })?;
-        serde_json::from_value(grants).map_err(|_| Fault::internal("device.grants"))
+        let grants = serde_json::from_value(grants).map_err(|_| Fault::internal("device.grants"))?;
+        Ok(DeviceRoom { grants, holders })
     }
 
     /// Sends an approved proposal down the path.
@@ -115,9 +122,9 @@ impl House {
     }
 
     async fn check_script(&self, device: &str, script: &ScriptProposal) -> Result<ApprovedScript, Fault> {
-        let grants = self.grants(device).await?;
+        let room = self.room(device).await?;
         let (policy, script) = (self.ops.policy.clone(), script.clone());
-        crate::aside::aside(move || policy.check(&script, &grants)).await?
+        crate::aside::aside(move || room.check(&policy, &script)).await?
     }
 
     /// What has waited too long for people or for its device runs nowhere any more.
@@ -129,14 +136,23 @@ impl House {
 
     /// At start: what was approved, and was not on its way yet when a server was killed.
     pub async fn resume_scripts(self: &Arc<Self>) -> Result<(), Fault> {
-        let waiting = self.ledger.script_proposals(Some(ProposalState::Waiting)).await.map_err(Fault::from)?;
-        for kept in waiting.iter().filter(|kept| Timestamp::now() < kept.expires_at) {
-            let ready = self.ledger.approved_script(&kept.device_id, &kept.digest).await.map_err(Fault::from)?;
-            let Some(approver) = ready.and_then(|ready| ready.approved_by.last().cloned()) else { continue };
-            if let Err(fault) = self.start_script(Caller::new(approver, "approver"), kept).await {
-                // Its message may quote the script.
-                tracing::warn!(code = fault.code, proposal = kept.proposal_id, "an approved script can't be sent");
+        let mut after = String::new();
+        loop {
+            let waiting = self.ledger.waiting_scripts(&after).await.map_err(Fault::from)?;
+            let Some(last) = waiting.last() else { return Ok(()) };
+            after.clone_from(&last.proposal_id);
+            for kept in waiting.iter().filter(|kept| Timestamp::now() < kept.expires_at) {
+                self.resume_script(kept).await?;
             }
+        }
+    }
+
+    async fn resume_script(self: &Arc<Self>, kept: &KeptProposal) -> Result<(), Fault> {
+        let ready = self.ledger.approved_script(&kept.device_id, &kept.digest).await.map_err(Fault::from)?;
+        let Some(approver) = ready.and_then(|ready| ready.approved_by.last().cloned()) else { return Ok(()) };
+        if let Err(fault) = self.start_script(Caller::new(approver, "approver"), kept).await {
+            // Its message may quote the script.
+            tracing::warn!(code = fault.code, proposal = kept.proposal_id, "an approved script can't be sent");
         }
         Ok(())
     }

@@ -25,5 +25,6 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     "006_servers",
     "007_changes",
     "008_ops",
-    "009_heard"
+    "009_heard",
+    "010_cells"
 ];

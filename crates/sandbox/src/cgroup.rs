@@ -117,6 +117,16 @@ impl Group {
         &self.dirs
     }
 
+    /// The most memory that it had at a time, where the kernel keeps that.
+    pub fn memory_peak(&self) -> Option<u64> {
+        let (version, dir) = self.memory.as_ref()?;
+        let peak = match version {
+            Version::V1 => "memory.max_usage_in_bytes",
+            Version::V2 => "memory.peak",
+        };
+        fs::read_to_string(dir.join(peak)).ok()?.trim().parse().ok()
+    }
+
     /// Whether the kernel killed in this group because its memory ran out.
     pub fn ran_out_of_memory(&self) -> bool {
         let Some((version, dir)) = &self.memory else { return false };
@@ -228,6 +238,9 @@ mod tests {
             ["1048576", "250000 1000000", "50", "7"].map(String::from)
         );
 
+        assert_eq!(group.memory_peak(), None, "before Linux 5.19");
+        fs::write(dir.join("memory.peak"), "4096\n").unwrap();
+        assert_eq!(group.memory_peak(), Some(4096));
         assert!(!group.ran_out_of_memory());
         fs::write(dir.join("memory.events"), "low 0\noom 3\noom_kill 1\n").unwrap();
         assert!(group.ran_out_of_memory());

@@ -51,7 +51,7 @@ pub struct ScriptProfile {
     pub network: bool,
     /// Files and directories that it may change, where they are.
     pub writable: Vec<PathBuf>,
-    /// Directories that it must not see although they lie where it may read.
+    /// Directories and files that it must not see although they lie where it may read.
     pub hidden: Vec<PathBuf>,
 }
 

@@ -41,6 +41,7 @@ pub struct Jailed {
     reads: Vec<Read>,
     tmp: PathBuf,
     death: Option<Death>,
+    memory_peak: Option<u64>,
     group: Option<Group>,
     scratch: Option<Scratch>,
     container: Option<Named>,
@@ -60,6 +61,7 @@ impl Jailed {
             reads: spec.reads,
             tmp: spec.tmp,
             death: None,
+            memory_peak: None,
             group: Some(group),
             scratch,
             container: spec.container,
@@ -96,6 +98,11 @@ impl Jailed {
     /// The worker's private scratch directory, as it sees it.
     pub fn tmp(&self) -> &Path {
         &self.tmp
+    }
+
+    /// The most bytes of memory that it had at a time with everything that it started: known once it has ended.
+    pub fn memory_peak(&self) -> Option<u64> {
+        self.memory_peak
     }
 
     /// How it ended, if it did.
@@ -150,6 +157,7 @@ impl Jailed {
             Ok(status) => read_status(self.tier, status),
             Err(_) => KILLED,
         };
+        self.memory_peak = self.group.as_ref().and_then(Group::memory_peak);
         self.group = None;
         self.scratch = None;
         self.death = Some(death);

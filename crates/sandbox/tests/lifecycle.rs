@@ -136,12 +136,16 @@ fn a_worker_outlives_the_thread_that_asked_for_it() {
 
 #[test]
 fn workers_die_with_a_server_that_is_killed() {
-    for tier in ["T1", "T2"] {
+    // A script may ask not to be ended with its parent, and leave its session: it is ended all the same.
+    let stubborn = "outlive_the_server,own_session,own_group,sleep_forever\n";
+    for (tier, profile, cases) in
+        [("T1", None, "sleep_forever\n"), ("T2", None, "sleep_forever\n"), ("T1", Some("script"), stubborn)]
+    {
         let place = Workplace::public();
         let mut command = Command::new(place.program());
-        command.arg("supervise").arg(common::bwrap(tier)).arg(place.open()).arg(place.closed());
+        command.arg("supervise").arg(common::bwrap(tier)).arg(place.open()).arg(place.closed()).args(profile);
         let mut server = command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-        server.stdin.as_mut().unwrap().write_all(b"sleep_forever\n").unwrap();
+        server.stdin.as_mut().unwrap().write_all(cases.as_bytes()).unwrap();
         let expected = if tier == "T1" { 3 } else { 1 };
         eventually("the worker starts", || processes(&place).len() == expected);
         server.kill().unwrap();

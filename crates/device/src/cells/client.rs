@@ -5,7 +5,7 @@ use domain::{Fault, Interpreter, Kind, Manifest};
 use policy::script::ApprovedScript;
 use sandbox::Death;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -99,25 +99,25 @@ pub fn words(approved: &ApprovedScript, text: &str) -> Vec<String> {
 }
 
 /// What the names of all scripts of one device begin with.
-pub fn family(hidden: &Path) -> String {
-    let device: String = domain::sha256_hex(hidden.as_os_str().as_encoded_bytes()).chars().take(12).collect();
+pub fn family(own: &Path) -> String {
+    let device: String = domain::sha256_hex(own.as_os_str().as_encoded_bytes()).chars().take(12).collect();
     format!("gatehouse-script-{device}-")
 }
 
 /// A name that nobody else has.
-pub fn name(hidden: &Path) -> Result<String, Fault> {
+pub fn name(own: &Path) -> Result<String, Fault> {
     let number = getrandom::u64().map_err(|_| Fault::internal("device.random"))?;
-    Ok(format!("{}{number:016x}", family(hidden)))
+    Ok(format!("{}{number:016x}", family(own)))
 }
 
 /// Paths that mean nothing but themselves in the arguments of these programs.
-pub fn check_paths(manifest: &Manifest, hidden: &Path) -> Result<(), Fault> {
+pub fn check_paths(manifest: &Manifest, hidden: &[PathBuf]) -> Result<(), Fault> {
     let plain = |path: &str| path.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c));
     let fine = |path: &String| path.starts_with('/') && plain(path);
-    if manifest.writable_paths.iter().all(fine) && hidden.to_str().is_some_and(plain) {
+    if manifest.writable_paths.iter().all(fine) && hidden.iter().all(|path| path.to_str().is_some_and(plain)) {
         return Ok(());
     }
-    let message = "a path that it may write is not made of letters, digits, `.`, `_` and `-`";
+    let message = "a path that it may write, or must not see, is not made of letters, digits, `.`, `_` and `-`";
     Err(Fault::new(Kind::Forbidden, "device.path", message).hint("let `bubblewrap` hold it"))
 }
 

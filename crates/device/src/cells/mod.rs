@@ -3,13 +3,15 @@
 //! Each is found out by trial, when it is first demanded. What a device does not have, its scripts do without: those that
 //! need it are refused, never run with less.
 
+mod capabilities;
 mod client;
 mod granted;
+mod hidden;
 mod podman;
 mod systemd;
 
 use client::Client;
-use domain::{Fault, Interpreter, Kind, Network, Risk};
+use domain::{Fault, Holder, Holders, Interpreter, Kind, Network, Risk};
 use policy::script::ApprovedScript;
 use sandbox::{Death, Host, Jail, JailLimits, Jailed, Profile, Program, Sandbox, ScriptProfile};
 use serde::{Deserialize, Serialize};
@@ -45,6 +47,11 @@ impl Cell {
             Self::Systemd => "systemd",
         }
     }
+
+    /// What it can let a script have, as far as manifest and owner do.
+    pub fn capabilities(self) -> &'static [&'static str] {
+        capabilities::of(self)
+    }
 }
 
 /// Which one each class of risk is held by: the owner's to say, in `device.json`.
@@ -76,7 +83,9 @@ impl Demands {
 pub struct Cells {
     user: Option<String>,
     /// Where the device keeps its secrets: never shown to a script.
-    hidden: PathBuf,
+    own: PathBuf,
+    /// What its owner denies to every script.
+    denied: Vec<String>,
     bubblewrap: OnceLock<Result<Sandbox, Fault>>,
     podman: OnceLock<Result<(), Fault>>,
     systemd: OnceLock<Result<(), Fault>>,
@@ -92,13 +101,24 @@ pub enum Held {
 struct Task<'a> {
     approved: &'a ApprovedScript,
     text: &'a str,
-    hidden: &'a Path,
+    own: &'a Path,
+    hidden: &'a [PathBuf],
 }
 
 impl Cells {
-    pub fn new(user: Option<&str>, hidden: &Path) -> Self {
-        let (user, hidden) = (user.map(str::to_owned), hidden.to_owned());
-        Self { user, hidden, bubblewrap: OnceLock::new(), podman: OnceLock::new(), systemd: OnceLock::new() }
+    pub fn new(user: Option<&str>, own: &Path) -> Self {
+        Self {
+            user: user.map(str::to_owned),
+            own: own.to_owned(),
+            denied: Vec::new(),
+            bubblewrap: OnceLock::new(),
+            podman: OnceLock::new(),
+            systemd: OnceLock::new(),
+        }
+    }
+
+    pub fn denying(self, denied: &[String]) -> Self {
+        Self { denied: denied.to_vec(), ..self }
     }
 
     /// What the jail of this device can hold, or why there is none.
@@ -110,7 +130,7 @@ impl Cells {
     pub fn try_out(&self, cell: Cell) -> Result<(), Fault> {
         match cell {
             Cell::Bubblewrap => self.sandbox().map(drop),
-            Cell::Podman => self.podman.get_or_init(|| podman::trial(&self.hidden)).clone(),
+            Cell::Podman => self.podman.get_or_init(|| podman::trial(&self.own)).clone(),
             Cell::Systemd => self.systemd.get_or_init(systemd::trial).clone(),
         }
     }
@@ -131,21 +151,40 @@ impl Cells {
         }
     }
 
+    /// What the house is told of them: what holds each class, and what that can grant. One that is not there grants nothing.
+    pub fn holders(&self, demands: &Demands) -> Holders {
+        let holder = |risk, cell: Cell| {
+            let is_there = demands.of(risk).and_then(|cell| self.try_out(cell)).is_ok();
+            let capabilities = if is_there { cell.capabilities() } else { &[] };
+            Holder {
+                cell: cell.as_str().to_owned(),
+                capabilities: capabilities.iter().map(|name| (*name).to_owned()).collect(),
+            }
+        };
+        Holders {
+            low: holder(Risk::Low, demands.low),
+            medium: holder(Risk::Medium, demands.medium),
+            high: holder(Risk::High, demands.high),
+        }
+    }
+
     /// Ends what a killed device left behind. Our own jail ends with its device, by itself.
     pub fn sweep(&self, demands: &Demands) {
         let demanded = |cell| [demands.low, demands.medium, demands.high].contains(&cell);
         if demanded(Cell::Podman) {
-            podman::sweep(&self.hidden);
+            podman::sweep(&self.own);
         }
         if demanded(Cell::Systemd) {
-            systemd::sweep(&self.hidden);
+            systemd::sweep(&self.own);
         }
     }
 
     pub fn start(&self, cell: Cell, approved: &ApprovedScript, text: &str) -> Result<Held, Fault> {
         granted::check(&approved.manifest().writable_paths)?;
+        capabilities::check(cell, &approved.manifest().capabilities)?;
         self.try_out(cell)?;
-        let task = Task { approved, text, hidden: &self.hidden };
+        let hidden = &hidden::paths(&self.own, &self.denied)?;
+        let task = Task { approved, text, own: &self.own, hidden };
         match cell {
             Cell::Bubblewrap => in_jail(self.sandbox()?, &task),
             Cell::Podman => podman::start(&task).map(Box::new).map(Held::Client),
@@ -174,6 +213,14 @@ impl Held {
         }
     }
 
+    /// In KiB, where what holds it can tell, once it has ended.
+    pub fn memory_peak_kb(&self) -> Option<u64> {
+        match self {
+            Self::Jail(jailed) => jailed.memory_peak().map(|bytes| bytes.div_ceil(1024)),
+            Self::Client(_) => None,
+        }
+    }
+
     /// Ends it with everything that it started.
     pub fn kill(&mut self) -> Death {
         match self {
@@ -196,7 +243,7 @@ fn in_jail(sandbox: &Sandbox, task: &Task<'_>) -> Result<Held, Fault> {
         profile: Profile::Script(ScriptProfile {
             network: manifest.network == Network::Host,
             writable: manifest.writable_paths.iter().map(PathBuf::from).collect(),
-            hidden: vec![task.hidden.to_owned()],
+            hidden: task.hidden.to_vec(),
         }),
         ..Jail::default()
     };

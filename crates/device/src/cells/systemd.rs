@@ -3,7 +3,7 @@
 use super::Task;
 use super::client::{self, Client};
 use domain::{Fault, Manifest, Network};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const HINT: &str =
@@ -41,15 +41,15 @@ pub fn trial() -> Result<(), Fault> {
 }
 
 /// Ends units whose device was killed.
-pub fn sweep(hidden: &Path) {
-    let ours = format!("{}*", client::family(hidden));
+pub fn sweep(own: &Path) {
+    let ours = format!("{}*", client::family(own));
     let mut end = Command::new("systemctl");
     let _ = end.args(["kill", "--signal=KILL", &ours]).stdout(Stdio::null()).stderr(Stdio::null()).status();
 }
 
 pub fn start(task: &Task<'_>, user: Option<&str>) -> Result<Client, Fault> {
     client::check_paths(task.approved.manifest(), task.hidden)?;
-    let name = client::name(task.hidden)?;
+    let name = client::name(task.own)?;
     let mut command = Command::new("systemd-run");
     command.args(["--quiet", "--wait", "--pipe", "--collect", "--unit", &name, "--uid", user.unwrap_or("nobody")]);
     let own = properties(task.approved.manifest(), task.hidden);
@@ -66,7 +66,7 @@ fn literal(word: &str) -> String {
 }
 
 /// What its manifest asks for.
-fn properties(manifest: &Manifest, hidden: &Path) -> Vec<String> {
+fn properties(manifest: &Manifest, hidden: &[PathBuf]) -> Vec<String> {
     let resources = &manifest.resources;
     let mut properties = vec![
         format!("MemoryMax={}M", resources.memory_mb),
@@ -74,8 +74,14 @@ fn properties(manifest: &Manifest, hidden: &Path) -> Vec<String> {
         format!("CPUQuota={}%", resources.cpu_percent),
         format!("RuntimeMaxSec={}", manifest.timeout_seconds.0),
         format!("TemporaryFileSystem=/tmp:size={}M,mode=1777", resources.disk_mb),
-        format!("InaccessiblePaths={}", hidden.display()),
     ];
+    properties.extend(hidden.iter().map(|path| format!("InaccessiblePaths={}", path.display())));
+    if !manifest.capabilities.is_empty() {
+        let named: Vec<String> = manifest.capabilities.iter().map(|name| format!("CAP_{name}")).collect();
+        // Added to the empty set that holds for every script; ambient, as nothing that it runs may gain rights of its own.
+        properties.push(format!("CapabilityBoundingSet={}", named.join(" ")));
+        properties.push(format!("AmbientCapabilities={}", named.join(" ")));
+    }
     properties.push(match manifest.network {
         Network::None => "PrivateNetwork=yes".to_owned(),
         Network::Host => "RestrictAddressFamilies=AF_INET AF_INET6 AF_NETLINK".to_owned(),
@@ -91,7 +97,12 @@ mod tests {
     #[test]
     fn a_unit_has_what_its_manifest_asks_for_and_no_more() {
         let manifest = Manifest { writable_paths: vec!["/var/log/app".to_owned()], ..Manifest::default() };
-        let properties = properties(&manifest, Path::new("/var/lib/gatehouse-device"));
+        let hidden = ["/var/lib/gatehouse-device", "/srv/keys"].map(PathBuf::from);
+        let asking = Manifest { capabilities: vec!["NET_RAW".into(), "NET_ADMIN".into()], ..manifest.clone() };
+        let granted: Vec<String> = properties(&asking, &hidden).into_iter().filter(|p| p.contains("CAP_")).collect();
+        let named = "CAP_NET_RAW CAP_NET_ADMIN";
+        assert_eq!(granted, [format!("CapabilityBoundingSet={named}"), format!("AmbientCapabilities={named}")]);
+        let properties = properties(&manifest, &hidden);
         let expected = [
             "MemoryMax=256M",
             "TasksMax=64",
@@ -99,6 +110,7 @@ mod tests {
             "RuntimeMaxSec=60",
             "TemporaryFileSystem=/tmp:size=64M,mode=1777",
             "InaccessiblePaths=/var/lib/gatehouse-device",
+            "InaccessiblePaths=/srv/keys",
             "PrivateNetwork=yes",
             "ReadWritePaths=/var/log/app",
         ];

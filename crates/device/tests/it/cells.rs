@@ -1,6 +1,8 @@
 //! Other programs that may hold a script: where they are, they hold; where they are not, nothing runs.
 
+use crate::forge;
 use crate::house::House;
+use crate::scene::Scene;
 use crate::support::Device;
 use domain::{Manifest, Resources, Timeout};
 use serde_json::{Value, json};
@@ -72,4 +74,54 @@ fn systemd_holds_a_script_where_it_is_and_never_one_of_high_risk() {
     device.once();
     assert_eq!(house.results()[0]["code"], "device.cell_too_weak", "{:?}", house.results());
     assert!(!device.file("ran").exists());
+}
+
+/// Nobody is asked to approve what the device can't do, and a device that is asked all the same says so and runs nothing.
+#[test]
+fn a_capability_that_the_cell_cannot_grant_is_refused_before_anything_runs() {
+    let house = House::start();
+    let device = Device::enrolled(&house.url, "one-time");
+    let said = house.said("enrol").remove(0);
+    assert_eq!(said["cells"]["low"], json!({ "cell": "bubblewrap", "capabilities": [] }), "{said}");
+    assert_eq!(has(&device, "bubblewrap")["capabilities"], json!([]));
+    let mut grants = device.config()["grants"].clone();
+    grants["capabilities"] = json!(["NET_RAW"]);
+    device.set_config("grants", grants.clone());
+    let script = format!("touch {}", device.file("ran").display());
+    let manifest = Manifest {
+        capabilities: vec!["NET_RAW".to_owned()],
+        writable_paths: vec![device.shared.path().to_str().unwrap().to_owned()],
+        ..Manifest::default()
+    };
+    house.queue(house.package("p-1", &script, Some("true"), manifest, 600));
+    device.once();
+    assert_eq!(house.results()[0]["code"], "device.capability", "{:?}", house.results());
+    assert!(!device.file("ran").exists());
+
+    let scene = Scene::new();
+    scene.device.set_config("grants", grants);
+    let code = scene.admin.post("/api/v1/devices", &json!({ "device_id": "pump-1" })).json()["code"].clone();
+    let enrolled = scene.device.run(&["enrol", &scene.server.url, code.as_str().unwrap()]);
+    assert!(enrolled.status.success(), "{enrolled:?}");
+    let devices = scene.bea.get("/api/v1/devices").json();
+    assert_eq!(devices["devices"][0]["cells"]["high"]["cell"], "bubblewrap", "{devices}");
+    let manifest = json!({ "capabilities": ["NET_RAW"] });
+    let kept = scene.propose(json!({ "script": { "script": "uptime", "manifest": manifest, "intent": "a test" } }));
+    assert_eq!(kept["state"], "refused", "{kept}");
+    let violations = kept["report"]["violations"].as_array().unwrap();
+    assert!(violations.iter().any(|violation| violation["code"] == "script.not_grantable"), "{violations:?}");
+}
+
+/// The house thought it riskier than the device does: what holds it is what the greater risk demands.
+#[test]
+fn the_greater_of_both_risks_chooses_the_cell() {
+    let house = House::start();
+    let device = Device::enrolled(&house.url, "one-time");
+    device.set_config("cells", json!({ "high": "systemd" }));
+    let approved = house.package("p-1", "uptime", Some("true"), Manifest::default(), 600);
+    let mut package: domain::package::Package = forge::opened(&approved);
+    package.risk = domain::Risk::High;
+    house.queue(forge::sealed(&[7; 32], &package));
+    device.once();
+    assert_eq!(house.results()[0]["code"], "device.cell_too_weak", "{:?}", house.results());
 }

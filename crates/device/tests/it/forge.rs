@@ -77,6 +77,16 @@ pub fn made(scene: &Scene, kept: &Value, forged: Forged) -> SignedPackage {
     }
 }
 
+/// What a package says.
+pub fn opened(signed: &SignedPackage) -> Package {
+    serde_json::from_slice(&STANDARD.decode(&signed.payload).unwrap()).unwrap()
+}
+
+/// A package, signed with the key of this seed.
+pub fn sealed(seed: &[u8; 32], package: &Package) -> SignedPackage {
+    seal(&SigningKey::from_bytes(seed), &serde_json::to_vec(package).unwrap())
+}
+
 fn seal(key: &SigningKey, payload: &[u8]) -> SignedPackage {
     SignedPackage {
         payload: STANDARD.encode(payload),

@@ -55,7 +55,11 @@ impl House {
             rollback: rollback.map(str::to_owned),
             intent: "a test".to_owned(),
         };
-        let grants = Grants { network: true, writable_roots: vec!["/var/tmp".to_owned()], ..Grants::default() };
+        let grants = Grants {
+            network: true,
+            writable_roots: vec!["/var/tmp".to_owned()],
+            capabilities: vec!["NET_RAW".to_owned()],
+        };
         let approved = ScriptPolicy::default().check(&proposal, &grants).unwrap();
         let order = Order {
             package_id: id.to_owned(),

@@ -11,7 +11,7 @@ fn keys(scene: &Scene) -> Vec<Value> {
 
 /// A script that anybody may look at, through to its end.
 fn run(scene: &Scene) -> Value {
-    let script = json!({ "script": "uptime", "manifest": {}, "intent": "see how it is" });
+    let script = json!({ "script": "uptime", "manifest": {}, "rollback": "uptime", "intent": "see how it is" });
     let kept = scene.propose(json!({ "script": script }));
     assert_eq!(scene.say(&scene.bea, "approve", &kept).status, 200);
     scene.device.once();
@@ -43,6 +43,11 @@ fn a_device_follows_a_rotation_and_refuses_what_a_retired_key_signed() {
     assert!(scene.server.command(&["keys", "retire", &first]).status.success());
     assert_eq!(scene.package(&run(&scene))["result"]["exit_code"], 0);
     assert_eq!(scene.device.config()["trusted_keys"].as_array().unwrap().len(), 1);
+
+    // What ran under the retired key can be taken back all the same.
+    let undone = scene.device.run(&["--rollback", scene.package(&old)["package_id"].as_str().unwrap()]);
+    assert!(undone.status.success(), "{undone:?}");
+    assert_eq!(scene.package(&old)["undone"]["exit_code"], 0);
 
     let script = json!({ "script": "uptime", "manifest": {}, "intent": "signed with the retired key" });
     let kept = scene.propose(json!({ "script": script }));

@@ -10,10 +10,13 @@
 
 mod cells;
 mod forge;
+mod hidden;
 mod house;
+mod identity;
 mod keys;
 mod kills;
 mod masked;
+mod metrics;
 mod model;
 mod recall;
 mod redteam;
@@ -22,6 +25,7 @@ mod runs;
 mod scene;
 mod schemas;
 mod small;
+mod stricter;
 mod support;
 mod unheard;
 mod whole;

@@ -63,6 +63,30 @@ fn a_placeholder_that_is_glued_to_a_word_is_refused() {
     }
 }
 
+/// What a script says of what it was given: a bare name of a user, which no pattern would find, and a host.
+#[test]
+fn logs_hide_values_from_those_who_may_not_see_them() {
+    let (scene, kept) = proposed(&model());
+    let mut proposal = kept["proposal"].clone();
+    proposal["script"] = json!("echo <USER_1>\necho \"at <HOST_1>:\"\n");
+    proposal["rollback"] = json!("echo <USER_1> again\n");
+    let path = format!("/api/v1/ai/proposals/{}", kept["proposal_id"].as_str().unwrap());
+    let edited = scene.eva.send("PUT".parse().unwrap(), &path, proposal.to_string().into_bytes());
+    assert_eq!(edited.status, 200, "{}", edited.text());
+    assert_eq!(scene.say(&scene.bea, "approve", &edited.json()).status, 200);
+    scene.device.once();
+    let package = scene.package(&kept);
+    assert_eq!(package["result"]["exit_code"], 0, "{package}");
+    let id = package["package_id"].as_str().unwrap();
+    assert!(scene.device.run(&["--rollback", id]).status.success());
+    let seen = |who: &Client| who.get(&format!("/api/v1/ai/packages/{id}")).json();
+    let (eva, bea) = (seen(&scene.eva), seen(&scene.bea));
+    assert!(bea["log"].as_str().unwrap().starts_with("annlee\n"), "approvers may see: {bea}");
+    assert_eq!(bea["undone_log"], "annlee again\n");
+    assert_eq!((&eva["log"], &eva["undone_log"]), (&json!("<USER_1>\nat <HOST_1>:\n"), &json!("<USER_1> again\n")));
+    assert!(!eva.to_string().contains("annlee") && !eva.to_string().contains("pump-ctl"), "{eva}");
+}
+
 #[test]
 fn a_rollback_that_is_proposed_hides_what_its_script_hides() {
     let (scene, kept) = proposed(&model());

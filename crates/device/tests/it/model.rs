@@ -171,6 +171,7 @@ fn fifty_analyses_at_once() {
     }
     shares.sort_by(f64::total_cmp);
     let at = |share: f64| shares[((AT_ONCE as f64 * share).ceil() as usize).clamp(1, AT_ONCE) - 1];
-    println!("{AT_ONCE} analyses at once, our own share: p50 {:.1} ms, p95 {:.1} ms", at(0.50), at(0.95));
+    let told = format!("our own share: p50 {:.0} ms, p95 {:.0} ms", at(0.50), at(0.95));
+    testkit::figure("ops", "analyses at once", AT_ONCE, &told);
     assert_eq!(model.requests().len(), AT_ONCE);
 }

@@ -102,7 +102,7 @@ fn refused(message: &str) -> HttpFault {
     HttpFault::new(Kind::Unauthenticated, "auth.refused", message)
 }
 
-fn bearer(headers: &HeaderMap) -> Result<Option<&str>, HttpFault> {
+pub fn bearer(headers: &HeaderMap) -> Result<Option<&str>, HttpFault> {
     let Some(value) = headers.get(header::AUTHORIZATION) else { return Ok(None) };
     value
         .to_str()

@@ -5,7 +5,7 @@ use crate::secret::{self, Presented, Use};
 use crate::store::{Conn, Row, args};
 use crate::tokens::{self, NewToken};
 use crate::{Ledger, LedgerError, Secret, time};
-use domain::{Caller, Fault, Kind};
+use domain::{Caller, Fault, Holders, Kind};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -30,6 +30,8 @@ pub struct Device {
     /// What its owner lets scripts have; none before it has enrolled.
     pub grants: Option<Value>,
     pub sandbox_tier: Option<String>,
+    /// What holds its scripts; none where it did not say.
+    pub cells: Option<Holders>,
     pub version: Option<String>,
 }
 
@@ -38,6 +40,7 @@ pub struct Device {
 pub struct Enrolment {
     pub grants: Value,
     pub sandbox_tier: String,
+    pub cells: Option<Holders>,
     pub version: String,
     pub now: Timestamp,
 }
@@ -69,6 +72,19 @@ impl Ledger {
     pub async fn device(&self, id: &str) -> Result<Option<Device>, LedgerError> {
         let id = id.to_owned();
         self.read(move |conn| find(conn, &id)).await
+    }
+
+    /// The device that was given this token when it enrolled. Another token of the same role and claim is none of it.
+    pub async fn device_of_token(&self, token: &str) -> Result<Option<String>, LedgerError> {
+        let Some(token) = Presented::parse(Use::Token, token) else { return Ok(None) };
+        self.read(move |conn| {
+            if !token.matches(conn)? {
+                return Ok(None);
+            }
+            let found = conn.first("SELECT id FROM devices WHERE token_id = $1", args![&token.id])?;
+            found.map(|row| row.get("id")).transpose()
+        })
+        .await
     }
 
     pub async fn devices(&self) -> Result<Vec<Device>, LedgerError> {
@@ -112,9 +128,11 @@ fn enrol(conn: &dyn Conn, code: &Presented, enrolment: &Enrolment) -> Answer<Enr
     let token = NewToken { actor: actor.clone(), role: DEVICE_ROLE.to_owned(), claims, expires_at: None };
     let (info, secret) = tokens::create(conn, &token)?;
     let sql = "UPDATE devices SET code_id = NULL, code_hash = NULL, code_expires_at = NULL, token_id = $2, \
-               enrolled_at = $3, seen_at = $3, grants_json = $4, sandbox_tier = $5, version = $6 WHERE id = $1";
-    let Enrolment { grants, sandbox_tier, version, now } = enrolment;
-    conn.execute(sql, args![&device_id, &info.id, time::text(*now), grants.to_string(), sandbox_tier, version])?;
+               enrolled_at = $3, seen_at = $3, grants_json = $4, sandbox_tier = $5, version = $6, \
+               cells_json = $7 WHERE id = $1";
+    let Enrolment { grants, sandbox_tier, cells, version, now } = enrolment;
+    let cells = cells.as_ref().map(serde_json::to_string).transpose()?;
+    conn.execute(sql, args![&device_id, &info.id, time::text(*now), grants.to_string(), sandbox_tier, version, cells])?;
     let detail = json!({ "device": device_id, "code": code.id, "sandbox_tier": sandbox_tier, "version": version });
     let device = Caller::new(actor, DEVICE_ROLE);
     note(conn, "device.enrolled", &device, detail)?;
@@ -140,6 +158,7 @@ fn read(row: &Row) -> Result<Device, LedgerError> {
         seen_at: time::parse_optional("seen_at", row.get("seen_at")?)?,
         grants: row.json_or_none("grants_json")?,
         sandbox_tier: row.get("sandbox_tier")?,
+        cells: row.json_or_none("cells_json")?,
         version: row.get("version")?,
     })
 }

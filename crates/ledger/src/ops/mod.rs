@@ -6,6 +6,7 @@
 mod approvals;
 mod devices;
 mod diagnostics;
+mod logs;
 mod packages;
 mod proposals;
 mod results;

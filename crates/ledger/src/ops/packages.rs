@@ -2,7 +2,7 @@
 
 use super::approvals::{self, Ready, too_late};
 use super::proposals::{self, ProposalState, closed};
-use super::{Answer, note, refuse, results, unheard};
+use super::{Answer, logs, note, refuse, results, unheard};
 use crate::store::{Conn, Row, args};
 use crate::{Ledger, LedgerError, time};
 use domain::package::{ClaimToken, ScriptResult, SignedPackage};
@@ -103,9 +103,10 @@ impl Ledger {
         .await
     }
 
-    pub async fn log_script(&self, device: &str, token: &ClaimToken, piece: LogPiece) -> Answer<()> {
-        let (device, hash) = (device.to_owned(), token.sha256());
-        self.write(move |conn| log(conn, &device, &hash, &piece)).await
+    /// Until its end is told: a piece that comes again afterwards is heard again, and changes nothing.
+    pub async fn log_script(&self, caller: &Caller, device: &str, token: &ClaimToken, piece: LogPiece) -> Answer<()> {
+        let (caller, device, hash) = (caller.clone(), device.to_owned(), token.sha256());
+        self.write(move |conn| logs::hear(conn, &caller, (&device, &hash), &piece)).await
     }
 
     /// How a package ended: with its run on record. The same end told again is heard again, and changes nothing.
@@ -213,24 +214,6 @@ fn expire(conn: &dyn Conn, caller: &Caller, device: Option<&str>, now: Timestamp
         note(conn, "script.expired", caller, json!({ "package": id, "device": device }))?;
     }
     Ok(())
-}
-
-/// Letters of the logs of one package, its rollback's among them.
-const MAX_LOG: i64 = 16 * 1024 * 1024;
-
-fn log(conn: &dyn Conn, device: &str, hash: &str, piece: &LogPiece) -> Answer<()> {
-    let Some(row) = claimed(conn, device, hash)? else { return Ok(Err(unknown_claim())) };
-    let sql = "INSERT INTO package_logs (package_id, rollback, at_byte, text) VALUES ($1, $2, $3, $4) \
-               ON CONFLICT (package_id, rollback, at_byte) DO NOTHING";
-    let id: String = row.get("id")?;
-    let kept = "SELECT CAST(coalesce(sum(length(text)), 0) AS BIGINT) AS kept FROM package_logs WHERE package_id = $1";
-    if conn.only(kept, args![&id])?.get::<i64>("kept")? > MAX_LOG {
-        return Ok(Err(Fault::new(Kind::TooLarge, "log.too_large", "the log of this package is too large")));
-    }
-    conn.execute(sql, args![&id, i64::from(piece.rollback), piece.offset, &piece.text])?;
-    let sql = "UPDATE packages SET heard_at = $2 WHERE id = $1 AND state = 'claimed'";
-    conn.execute(sql, args![id, time::text(piece.at)])?;
-    Ok(Ok(()))
 }
 
 /// The package that a device holds by a token of its own.

@@ -75,6 +75,9 @@ pub struct KeptProposal {
     pub expires_at: Timestamp,
 }
 
+/// Proposals at a time.
+const MOST: i64 = 200;
+
 impl Ledger {
     pub async fn propose_script(
         &self,
@@ -105,9 +108,18 @@ impl Ledger {
         self.read(move |conn| find(conn, &id)).await
     }
 
+    /// Those that wait, after the one of this id and by their ids: a page of them.
+    pub async fn waiting_scripts(&self, after: &str) -> Result<Vec<KeptProposal>, LedgerError> {
+        let after = after.to_owned();
+        self.read(move |conn| {
+            let sql = "SELECT * FROM script_proposals WHERE state = 'waiting' AND id > $1 ORDER BY id LIMIT $2";
+            conn.query(sql, args![&after, MOST])?.iter().map(read).collect()
+        })
+        .await
+    }
+
     /// The newest first, of one state or of all.
     pub async fn script_proposals(&self, state: Option<ProposalState>) -> Result<Vec<KeptProposal>, LedgerError> {
-        const MOST: i64 = 200;
         self.read(move |conn| {
             let found = match state {
                 Some(state) => conn.query(

@@ -80,7 +80,7 @@ fn ended(mut run: Run, result: &ScriptResult) -> Result<Run, LedgerError> {
         (Ending::Killed, _) => Fault::new(Kind::Execution, "script.killed", format!("the {what} was killed")),
         (Ending::Refused, _) => {
             let code = result.code.clone().unwrap_or_else(|| "script.refused".to_owned());
-            Fault::new(Kind::Forbidden, code, format!("the device did not run the {what}"))
+            refused(code, what)
         }
         (Ending::Interrupted, _) => {
             Fault::new(Kind::Unavailable, "script.interrupted", format!("the device went down while the {what} ran"))
@@ -90,6 +90,16 @@ fn ended(mut run: Run, result: &ScriptResult) -> Result<Run, LedgerError> {
     run.assistant_message = format!("It did not work: {}.", fault.message);
     run.error_json = Some(fault);
     Ok(run)
+}
+
+/// What the house's policy had accepted, the device's own did not: its owner may have said less than the house allows.
+fn refused(code: String, what: &str) -> Fault {
+    if !code.starts_with("script.") {
+        return Fault::new(Kind::Forbidden, code, format!("the device did not run the {what}"));
+    }
+    let message = format!("the device did not run the {what}: its own rules are stricter than the house's (`{code}`)");
+    Fault::new(Kind::Forbidden, code, message)
+        .hint("ask for less, or let the device's owner change `scripts` and `grants` of its `device.json`")
 }
 
 /// Puts a run on record whose script no device has had.

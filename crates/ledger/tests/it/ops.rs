@@ -4,8 +4,8 @@ use crate::place::{self, Place};
 use domain::package::{ClaimToken, Ending, ScriptResult, SignedPackage, Usage};
 use domain::{Caller, Fault, Manifest, Risk, Run, ScriptProposal, Status};
 use jiff::{SignedDuration, Timestamp};
-use ledger::Ledger;
 use ledger::ops::{Answer, Draft, Enrolment, KeptProposal, LogPiece, PackageState, ProposalState, Sending, Verdict};
+use ledger::{Ledger, NewToken};
 use serde_json::json;
 
 on_both! {
@@ -20,6 +20,8 @@ on_both! {
     a_package_is_leased_and_ended_once,
     what_has_expired_is_not_fetched_again,
     a_log_has_an_end,
+    a_log_is_taken_until_its_end_is_told_and_refusals_are_on_record,
+    all_that_waits_is_seen_page_by_page,
     a_rollback_is_a_run_of_its_own,
     a_package_of_which_nothing_is_heard_is_closed_and_its_late_result_kept,
     a_package_is_not_closed_while_it_may_run,
@@ -135,6 +137,7 @@ async fn a_code_enrols_once_and_ends_the_token_before(place: Place) {
     let enrolment = || Enrolment {
         grants: json!({ "network": true }),
         sandbox_tier: "T1".to_owned(),
+        cells: None,
         version: "1".to_owned(),
         now: Timestamp::now(),
     };
@@ -143,6 +146,13 @@ async fn a_code_enrols_once_and_ends_the_token_before(place: Place) {
     let first = ledger.expect_device(&admin, DEVICE, "pump", in_seconds(60)).await.unwrap();
     let enrolled = ledger.enrol_device(first.expose(), enrolment()).await.unwrap().unwrap();
     assert_eq!(enrolled.device_id, DEVICE);
+    assert_eq!(ledger.device_of_token(enrolled.token.expose()).await.unwrap().as_deref(), Some(DEVICE));
+    let claims = [("device".to_owned(), DEVICE.to_owned())].into();
+    let forged = NewToken { actor: "mallory".to_owned(), role: "device".to_owned(), claims, expires_at: None };
+    let (_, forged) = ledger.create_token(forged).await.unwrap();
+    assert_eq!(ledger.device_of_token(forged.expose()).await.unwrap(), None, "nobody enrolled with it");
+    let altered = enrolled.token.expose().replace(|c: char| c.is_ascii_digit(), "a");
+    assert_eq!(ledger.device_of_token(&altered).await.unwrap(), None);
     let known = ledger.authenticate(enrolled.token.expose()).await.unwrap().unwrap();
     assert_eq!((known.role.as_str(), known.claims["device"].as_str()), ("device", DEVICE));
     assert!(ledger.enrol_device(first.expose(), enrolment()).await.unwrap().is_err(), "used");
@@ -270,7 +280,7 @@ async fn a_package_is_leased_and_ended_once(place: Place) {
     assert!(ledger.run(run.run_id).await.unwrap().is_none(), "not over yet");
     for (offset, text) in [(3, "def"), (0, "abc"), (0, "abc")] {
         let piece = LogPiece { rollback: false, offset, text: text.to_owned(), at: Timestamp::now() };
-        assert!(ledger.log_script(DEVICE, &token(2), piece).await.unwrap().is_ok());
+        assert!(ledger.log_script(&device(), DEVICE, &token(2), piece).await.unwrap().is_ok());
     }
     for _ in 0..2 {
         assert!(end(2, DEVICE, result(&kept, 3)).await.unwrap().is_ok(), "told again");
@@ -305,10 +315,52 @@ async fn a_log_has_an_end(place: Place) {
     for (part, rollback) in [false, false, true, false].into_iter().enumerate() {
         let offset = (part * text.len()) as i64;
         let piece = LogPiece { rollback, offset, text: text.clone(), at: Timestamp::now() };
-        let said = ledger.log_script(DEVICE, &token(1), piece).await.unwrap();
+        let said = ledger.log_script(&device(), DEVICE, &token(1), piece).await.unwrap();
         assert_eq!(said.err().map(|fault| fault.code), (part == 3).then(|| "log.too_large".to_owned()), "part {part}");
     }
     assert!(ledger.end_script(&device(), DEVICE, &token(1), result(&kept, 0)).await.unwrap().is_ok());
+}
+
+async fn a_log_is_taken_until_its_end_is_told_and_refusals_are_on_record(place: Place) {
+    let ledger = place.open();
+    let kept = approved(&ledger, "a").await;
+    sent(&ledger, &kept).await.unwrap();
+    claimed(&ledger, 1).await;
+    let say = |byte, device_id: &'static str, rollback, text: &str| {
+        let (ledger, text) = (ledger.clone(), text.to_owned());
+        let piece = LogPiece { rollback, offset: 0, text, at: Timestamp::now() };
+        async move { ledger.log_script(&device(), device_id, &token(byte), piece).await }
+    };
+    assert!(say(1, DEVICE, false, "said").await.unwrap().is_ok());
+    assert_eq!(code(say(2, DEVICE, false, "x").await), "claim.unknown", "a token that nobody has");
+    assert_eq!(code(say(1, "d-2", false, "x").await), "claim.unknown", "another device's");
+    let undone = ScriptResult { rollback: true, ..result(&kept, 0) };
+    for (end, rollback) in [(result(&kept, 0), false), (undone, true)] {
+        assert!(say(1, DEVICE, rollback, "said").await.unwrap().is_ok());
+        assert!(ledger.end_script(&device(), DEVICE, &token(1), end).await.unwrap().is_ok());
+        assert!(say(1, DEVICE, rollback, "said").await.unwrap().is_ok(), "heard again");
+        assert_eq!(code(say(1, DEVICE, rollback, "more").await), "claim.used");
+    }
+    let package = ledger.package("pk-a").await.unwrap().unwrap();
+    assert_eq!((package.log.as_str(), package.undone_log.as_str()), ("said", "said"));
+    let told = kinds(&ledger).await;
+    assert_eq!(told.iter().filter(|kind| *kind == "script.log_refused").count(), 4, "{told:?}");
+}
+
+async fn all_that_waits_is_seen_page_by_page(place: Place) {
+    let ledger = place.open();
+    let most = 203;
+    for number in 0..most {
+        proposed(&ledger, &format!("p-{number:03}"), Risk::Medium).await;
+    }
+    let (mut seen, mut after) = (Vec::new(), String::new());
+    loop {
+        let page = ledger.waiting_scripts(&after).await.unwrap();
+        let Some(last) = page.last() else { break };
+        after.clone_from(&last.proposal_id);
+        seen.extend(page.into_iter().map(|kept| kept.proposal_id));
+    }
+    assert_eq!(seen, (0..most).map(|number| format!("p-{number:03}")).collect::<Vec<_>>());
 }
 
 async fn a_rollback_is_a_run_of_its_own(place: Place) {
@@ -377,7 +429,7 @@ async fn a_package_of_which_nothing_is_heard_is_closed_and_its_late_result_kept(
 
     for _ in 0..2 {
         let piece = LogPiece { rollback: false, offset: 0, text: "late".to_owned(), at: in_seconds(9000) };
-        assert!(ledger.log_script(DEVICE, &token(1), piece).await.unwrap().is_ok());
+        assert!(ledger.log_script(&device(), DEVICE, &token(1), piece).await.unwrap().is_ok());
         assert!(ledger.end_script(&device(), DEVICE, &token(1), result(&kept, 0)).await.unwrap().is_ok());
     }
     let package = ledger.package("pk-a").await.unwrap().unwrap();
@@ -407,7 +459,7 @@ async fn a_package_is_not_closed_while_it_may_run(place: Place) {
         // The second time it has said something since.
         ledger.expire_scripts(in_seconds(after)).await.unwrap();
         assert_eq!(ledger.package("pk-a").await.unwrap().unwrap().state, state, "{after}");
-        assert!(ledger.log_script(DEVICE, &token(1), piece.clone()).await.unwrap().is_ok());
+        assert!(ledger.log_script(&device(), DEVICE, &token(1), piece.clone()).await.unwrap().is_ok());
     }
     ledger.expire_scripts(in_seconds(100 + longest + 10)).await.unwrap();
     assert_eq!(ledger.package("pk-a").await.unwrap().unwrap().state, PackageState::Unheard);
@@ -418,7 +470,7 @@ async fn a_device_that_enrols_anew_is_not_given_what_it_had_before(place: Place)
     let enrol = || async {
         let code = ledger.expect_device(&Caller::new("root", "admin"), DEVICE, "pump", in_seconds(60)).await.unwrap();
         let (sandbox_tier, version) = ("T1".to_owned(), "1".to_owned());
-        let enrolment = Enrolment { grants: json!({}), sandbox_tier, version, now: Timestamp::now() };
+        let enrolment = Enrolment { grants: json!({}), sandbox_tier, cells: None, version, now: Timestamp::now() };
         ledger.enrol_device(code.expose(), enrolment).await.unwrap().unwrap();
     };
     enrol().await;

@@ -4,7 +4,8 @@ use super::filesystem::{READ_FILE, READ_TREE, SCRATCH};
 use crate::jail::ScriptProfile;
 use landlock::{AccessFs, BitFlags, make_bitflags};
 use std::fs;
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const PROGRAMS: [&str; 5] = ["/usr", "/bin", "/sbin", "/lib", "/lib64"];
@@ -43,9 +44,17 @@ pub(super) fn mounts(command: &mut Command, profile: &ScriptProfile) {
         command.arg("--bind").arg(path).arg(path);
     }
     // Last, so that nothing above shows it again.
-    for hidden in &profile.hidden {
-        command.arg("--tmpfs").arg(hidden);
-    }
+    profile.hidden.iter().for_each(|path| hide(command, path));
+}
+
+/// A directory becomes an empty one that takes nothing, a file becomes one that can't be opened. What the script's user
+/// can't come to needs no cover, and could be given none.
+fn hide(command: &mut Command, path: &Path) {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_dir() => command.args(["--ro-bind", "/dev/null"]).arg(path),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) => command,
+        _ => command.arg("--tmpfs").arg(path).arg("--remount-ro").arg(path),
+    };
 }
 
 /// Added to what Landlock lets through.

@@ -1,6 +1,7 @@
 //! `/api/v1/devices/`: making devices known, and what `gatehouse-device` says and hears (docs/API.md, "Devices").
 
-use super::{PEOPLE, allow, device_of};
+use super::of_device::OfDevice;
+use super::{PEOPLE, allow};
 use crate::House;
 use crate::aside::aside;
 use crate::doors::admin::Admin;
@@ -13,7 +14,7 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use domain::package::{ClaimToken, ScriptResult, SignedKeys, SignedPackage};
-use domain::{Fault, Kind};
+use domain::{Fault, Holder, Holders, Kind};
 use jiff::{SignedDuration, Timestamp};
 use ledger::ops::{Enrolment, LogPiece};
 use policy::redact::Masks;
@@ -42,6 +43,9 @@ pub struct EnrolRequest {
     code: String,
     grants: Grants,
     sandbox_tier: String,
+    /// What holds its scripts, and what that can grant; a device of an earlier version does not say.
+    #[serde(default)]
+    cells: Option<Holders>,
     version: String,
 }
 
@@ -121,17 +125,17 @@ pub async fn enrol(State(house): State<Arc<House>>, request: Request) -> Result<
     let from = address(&house, request.headers(), request.extensions());
     let StrictJson(request) =
         <StrictJson<EnrolRequest> as axum::extract::FromRequest<_>>::from_request(request, &house).await?;
-    let EnrolRequest { code, grants, sandbox_tier, version } = request;
-    if !is_plain(&sandbox_tier) || !is_plain(&version) {
-        return Err(HttpFault::new(
-            Kind::Invalid,
-            "device.version",
-            "`sandbox_tier` and `version` are not plain words",
-        ));
+    let EnrolRequest { code, grants, sandbox_tier, cells, version } = request;
+    let is_fine = |holder: &Holder| holder.capabilities.iter().chain([&holder.cell]).all(|word| is_plain(word));
+    let told_plainly = cells.as_ref().is_none_or(|cells| cells.iter().all(is_fine));
+    if !is_plain(&sandbox_tier) || !is_plain(&version) || !told_plainly {
+        let message = "`sandbox_tier`, `cells` and `version` are not plain words";
+        return Err(HttpFault::new(Kind::Invalid, "device.version", message));
     }
     let enrolment = Enrolment {
         grants: serde_json::to_value(&grants).map_err(|_| Fault::internal("device.grants"))?,
         sandbox_tier,
+        cells,
         version,
         now: Timestamp::now(),
     };
@@ -149,10 +153,9 @@ pub async fn enrol(State(house): State<Arc<House>>, request: Request) -> Result<
 /// `POST /api/v1/devices/claim`: the oldest package of this device, or 204.
 pub async fn claim(
     State(house): State<Arc<House>>,
-    Identified(caller): Identified,
+    OfDevice(caller, device): OfDevice,
     StrictJson(ClaimRequest {}): StrictJson<ClaimRequest>,
 ) -> Result<Response, HttpFault> {
-    let device = device_of(&house, &caller).await?;
     let token = claim_token()?;
     let times = (Timestamp::now(), after(house.config.ops.lease));
     match house.ledger.claim_script(&caller, &device, &token, times).await.map_err(Fault::from)? {
@@ -167,10 +170,9 @@ pub async fn claim(
 /// `POST /api/v1/devices/logs`: redacted by the device, and once more here: nobody has to believe a device.
 pub async fn log(
     State(house): State<Arc<House>>,
-    Identified(caller): Identified,
+    OfDevice(caller, device): OfDevice,
     StrictJson(request): StrictJson<LogRequest>,
 ) -> Result<StatusCode, HttpFault> {
-    let device = device_of(&house, &caller).await?;
     let offset = i64::try_from(request.offset).unwrap_or(i64::MAX);
     if request.text.len() > MAX_PIECE || offset > MAX_LOG {
         return Err(HttpFault::new(Kind::TooLarge, "log.too_large", "the log, or this piece of it, is too large"));
@@ -178,17 +180,17 @@ pub async fn log(
     let (redactor, said) = (house.ops.redactor.clone(), request.text);
     let text = aside(move || redactor.redact(&said, &mut Masks::default())).await?;
     let piece = LogPiece { rollback: request.package_id.ends_with(".rollback"), offset, text, at: Timestamp::now() };
-    house.ledger.log_script(&device, &request.claim_token, piece).await.map_err(Fault::from)??;
+    let heard = house.ledger.log_script(&caller, &device, &request.claim_token, piece).await;
+    heard.map_err(Fault::from)?.inspect_err(|fault| house.metrics.ops.refused(fault))?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `POST /api/v1/devices/result`: how it ended; its run is on record before the device is told that it was heard.
 pub async fn result(
     State(house): State<Arc<House>>,
-    Identified(caller): Identified,
+    OfDevice(caller, device): OfDevice,
     StrictJson(request): StrictJson<ResultRequest>,
 ) -> Result<StatusCode, HttpFault> {
-    let device = device_of(&house, &caller).await?;
     check_shape(&request.result)?;
     let ResultRequest { claim_token, result } = request;
     let ended = house.ledger.end_script(&caller, &device, &claim_token, result.clone()).await;

@@ -1,14 +1,15 @@
 //! `POST /api/v1/ai/diagnostics`: what a device says about itself, kept without what nobody else must see.
 
 use super::masks::{Values, each_text};
-use super::{APPROVERS, ENGINEERS, PEOPLE, allow, device_of, enrolled, new_id, refuse, unknown};
+use super::of_device::device_of;
+use super::{APPROVERS, ENGINEERS, PEOPLE, allow, enrolled, new_id, refuse, unknown};
 use crate::House;
 use crate::aside::aside;
 use crate::http::identify::Identified;
 use crate::http::{HttpFault, Path, Query, StrictJson};
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use domain::{Caller, Door, Fault, Kind};
 use jiff::Timestamp;
 use ledger::AuditEvent;
@@ -66,11 +67,12 @@ pub struct Shown {
 pub async fn submit(
     State(house): State<Arc<House>>,
     Identified(caller): Identified,
+    headers: HeaderMap,
     StrictJson(submission): StrictJson<Submission>,
 ) -> Result<(StatusCode, Json<Submitted>), HttpFault> {
     let start = Instant::now();
     if caller.role == DEVICE_ROLE {
-        if device_of(&house, &caller).await? != submission.device_id {
+        if device_of(&house, &caller, &headers).await? != submission.device_id {
             let fault = Fault::new(Kind::Forbidden, "device.other", "a device speaks for itself only");
             return Err(refuse(&house, &caller, fault).await.into());
         }

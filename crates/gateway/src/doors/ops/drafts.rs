@@ -7,6 +7,7 @@ use super::proposals::{By, find as find_proposal, invalid};
 use super::unknown;
 use crate::House;
 use crate::planning::Thought;
+use domain::package::Ending;
 use domain::{Fault, Kind, ScriptProposal};
 use jiff::{SignedDuration, Timestamp};
 use ledger::ops::{Analysis, Draft, PackageState};
@@ -41,9 +42,13 @@ pub struct Undone {
 pub async fn from_rollback(house: &House, package: &str) -> Result<Undone, Fault> {
     let package =
         house.ledger.package(package).await.map_err(Fault::from)?.ok_or_else(|| unknown("package", package))?;
-    if package.result.is_none() && package.state != PackageState::Unheard {
+    let has_run = match &package.result {
+        Some(result) => result.ending != Ending::Refused,
+        None => package.state == PackageState::Unheard,
+    };
+    if !has_run {
         let message = format!("the package `{}` has not run", package.package_id);
-        return Err(Fault::new(Kind::Conflict, "package.not_run", message).hint("withdraw its proposal instead"));
+        return Err(Fault::new(Kind::Conflict, "package.not_run", message).hint("there is nothing to take back"));
     }
     let kept = find_proposal(house, &package.proposal_id).await?;
     let rollback = kept.proposal.rollback.ok_or_else(|| {

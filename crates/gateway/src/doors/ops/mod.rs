@@ -15,6 +15,7 @@ mod drafts;
 pub mod envelope;
 pub(crate) mod masks;
 pub mod metrics;
+mod of_device;
 mod packages;
 mod proposals;
 mod schemas;
@@ -31,7 +32,7 @@ pub use verdicts::{approve, reject};
 use crate::House;
 use domain::{Caller, Door, Fault, Kind};
 use ledger::AuditEvent;
-use ledger::ops::{DEVICE_CLAIM, DEVICE_ROLE, Device};
+use ledger::ops::Device;
 use serde_json::json;
 
 const ENGINEER: &str = "engineer";
@@ -51,17 +52,6 @@ async fn allow(house: &House, caller: &Caller, roles: &[&str]) -> Result<(), Fau
     }
     let message = format!("this is for the roles {}", roles.join(", "));
     Err(refuse(house, caller, Fault::new(Kind::Forbidden, "auth.role", message)).await)
-}
-
-/// The device that a caller is, by its token.
-async fn device_of(house: &House, caller: &Caller) -> Result<String, Fault> {
-    match caller.claims.get(DEVICE_CLAIM) {
-        Some(id) if caller.role == DEVICE_ROLE => Ok(id.clone()),
-        _ => {
-            let fault = Fault::new(Kind::Forbidden, "auth.role", "this is for devices that have enrolled");
-            Err(refuse(house, caller, fault).await)
-        }
-    }
 }
 
 /// What does not come as far as a step of its own is on record all the same.

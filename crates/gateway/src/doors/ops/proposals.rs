@@ -265,7 +265,7 @@ fn covered(mut kept: KeptProposal, values: &Values) -> KeptProposal {
 }
 
 /// Whether somebody sees what placeholders stand for.
-fn may_see(caller: &Caller) -> bool {
+pub(super) fn may_see(caller: &Caller) -> bool {
     APPROVERS.contains(&caller.role.as_str())
 }
 
@@ -287,7 +287,7 @@ fn filled(values: &Values, script: &ScriptProposal) -> Result<ScriptProposal, Fa
 }
 
 /// What placeholders stand for in a proposal that came of an analysis.
-async fn values_of(house: &House, kept: &KeptProposal) -> Result<Option<Values>, Fault> {
+pub(super) async fn values_of(house: &House, kept: &KeptProposal) -> Result<Option<Values>, Fault> {
     let Some(id) = &kept.analysis_id else { return Ok(None) };
     let mut known = house.ledger.masks_of(BTreeSet::from([id.clone()])).await.map_err(Fault::from)?;
     Ok(known.remove(id))

@@ -15,6 +15,7 @@ pub const CASES: &[Case] = &[
     ("threads_work", |_| threads(8)),
     ("thread_bomb", |_| threads(5_000)),
     ("fork", |_| fork()),
+    ("fork_bomb", |_| forks(5_000)),
     ("vfork", |_| {
         // SAFETY: without CLONE_THREAD the call is refused; a child would share nothing.
         called(unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) })
@@ -108,6 +109,21 @@ fn fork() -> Attempt {
         0 => unsafe { libc::_exit(0) },
         pid => called(pid),
     }
+}
+
+/// How many children could live at the same time.
+fn forks(wanted: usize) -> Attempt {
+    let start = |_: &usize| {
+        // SAFETY: one thread runs, and a child does nothing but wait for its end.
+        match unsafe { libc::fork() } {
+            0 => loop {
+                // SAFETY: waits for a signal.
+                unsafe { libc::pause() };
+            },
+            pid => pid > 0,
+        }
+    };
+    Ok((0..wanted).take_while(start).count().to_string())
 }
 
 fn open_files() -> Attempt {
@@ -217,25 +233,25 @@ fn fill_with_files(scene: &Scene) -> Attempt {
     Ok(made.to_string())
 }
 
-/// Percent of a processor that a busy loop gets, counted over whole periods of the kernel's: the share of a part of one says
-/// little, since a group has all of a processor until its share of the period is used up.
+/// Percent of a processor that a busy loop gets, counted over two whole periods of the kernel's: the share of a part of one
+/// says little, since a group has all of a processor until its share of the period is used up. Where the machine is too
+/// busy to let it come so far, over as long a time; all of it ends before its supervisor loses patience.
 fn spin() -> Attempt {
-    const PERIODS: u32 = 2;
-    until_let_go_on();
+    const PERIODS: Duration = Duration::from_millis(1_900);
+    const A_BIT: Duration = Duration::from_millis(200);
+    until_let_go_on(Instant::now() + PERIODS / 2 + A_BIT);
     let (start, before) = (Instant::now(), processor_time()?);
-    for _ in 0..PERIODS {
-        until_let_go_on();
+    while start.elapsed() < PERIODS {
+        until_let_go_on(start + PERIODS + A_BIT);
     }
     let used = processor_time()? - before;
     Ok((used.as_secs_f64() / start.elapsed().as_secs_f64() * 100.0).round().to_string())
 }
 
-/// Busy until a period begins: until it was held up for longer than other work of the machine explains. Where a period is
-/// shorter than that, or nobody holds it up, for a while.
-fn until_let_go_on() {
-    let start = Instant::now();
-    let mut last = start;
-    while start.elapsed() < Duration::from_millis(1_100) {
+/// Busy until it was held up for longer than other work of the machine explains, or until then.
+fn until_let_go_on(latest: Instant) {
+    let mut last = Instant::now();
+    while last < latest {
         let now = Instant::now();
         if now - last > Duration::from_millis(250) {
             break;
