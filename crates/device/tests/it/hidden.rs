@@ -52,7 +52,7 @@ fn a_state_directory_that_is_named_otherwise_is_hidden_where_it_is() {
     }
 }
 
-/// Policy refuses to name it; what a script comes to by a directory or a pattern, the jail covers.
+/// Policy refuses to name it, also by a directory or a pattern; what a script finds out only when it runs, the jail covers.
 #[test]
 fn what_the_owner_denies_is_not_there_for_a_script() {
     let house = House::start();
@@ -64,10 +64,16 @@ fn what_the_owner_denies_is_not_there_for_a_script() {
     let shared = device.shared.path().to_str().unwrap().to_owned();
     let denied = [format!("{shared}/keys"), format!("{shared}/plain"), format!("{shared}/*.token")];
     device.set_config("scripts", json!({ "deny_paths": denied }));
-    let script = format!("cat {shared}/*\ngrep -r this {shared}\necho x > {shared}/keys.txt");
-    house.queue(house.package("p-1", &script, Some("true"), manifest(&device), 600));
-    device.once();
-    assert_eq!(endings(&house), ["exited"], "{:?}", house.results());
+    let names = ["fine", "keys/inner", "plain", "some.api.token"].map(|name| format!("{shared}/{name}\n"));
+    fs::write(device.file("names"), names.concat()).unwrap();
+    let found_out =
+        format!("while read -r name; do cat -- \"$name\"; done < {shared}/names\necho x > {shared}/keys.txt");
+    let scripts = [format!("cat {shared}/*"), format!("grep -r this {shared}"), found_out];
+    for (number, script) in scripts.iter().enumerate() {
+        house.queue(house.package(&format!("p-{number}"), script, Some("true"), manifest(&device), 600));
+        device.once();
+    }
+    assert_eq!(endings(&house), ["refused", "refused", "exited"], "{:?}", house.results());
     let log = house.log();
     assert!(log.contains("this is fine") && device.file("keys.txt").exists(), "{log}");
     for secret in ["inner", "plain\n", "this is some.api.token"] {
