@@ -48,10 +48,11 @@ pub(super) fn accept(
     whole: Range<usize>,
     keep: Keep,
 ) -> Option<Range<usize>> {
+    let it = if kind == Sensitive::Token { trimmed(text, it)? } else { it };
     let value = text.get(it.clone())?;
     let (before, after) = (text.get(..it.start)?, text.get(it.end..)?);
     let holds = match kind {
-        Sensitive::Token => token(value),
+        Sensitive::Token => token(value) && !is_accounting(before),
         Sensitive::Email => email(value, after),
         Sensitive::Ip => ip(value, before, after, keep),
         Sensitive::Mac => mac(value, before, after),
@@ -62,9 +63,41 @@ pub(super) fn accept(
     holds.then_some(it)
 }
 
+/// Without the signs that end what stands around it: `(token=a1b2c3)`, `password is a1b2c3.`
+fn trimmed(text: &str, it: Range<usize>) -> Option<Range<usize>> {
+    let value = text.get(it.clone())?;
+    // A password in a URL ends where its sign says; a hash may end with a dot.
+    let whole = text.get(it.end..)?.starts_with('@') || value.starts_with('$');
+    let own = if whole { value } else { value.get(..next_setting(value))? };
+    let kept = if whole { own } else { own.trim_end_matches([',', ';', ')', ']', '}', '.', ':', '\\', '|']) };
+    Some(it.start..it.start + kept.len())
+}
+
+/// Where another setting follows: `a1b2c3&user=ann`, `a1b2c3,ttl=60`, or an escaped quote: `a1b2c3\\",`.
+fn next_setting(value: &str) -> usize {
+    let ends = |at: usize, sign: char| {
+        let rest = value.get(at + 1..).unwrap_or_default();
+        let name = rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
+        match sign {
+            '&' | ',' | ';' | '|' => name.len() < rest.len() && name.starts_with('='),
+            '\\' => rest.is_empty() || rest.starts_with(['"', '\'']),
+            _ => false,
+        }
+    };
+    value.char_indices().find(|(at, sign)| *at > 0 && ends(*at, *sign)).map_or(value.len(), |(at, _)| at)
+}
+
+/// `Acct-Session-Id=0000A4F1`: what a service counts sessions by opens none.
+fn is_accounting(before: &str) -> bool {
+    const LONGEST: usize = 24;
+    let start = before.char_indices().rev().take(LONGEST).last().map_or(0, |(at, _)| at);
+    let near = before.get(start..).unwrap_or_default().to_ascii_lowercase();
+    near.contains("acct-") || near.contains("accounting session")
+}
+
 /// Not a word that says that there is a token, or how it fared.
 fn token(value: &str) -> bool {
-    const NONE: [&str; 35] = [
+    const NONE: [&str; 45] = [
         "null",
         "none",
         "true",
@@ -100,10 +133,22 @@ fn token(value: &str) -> bool {
         "basic",
         "digest",
         "negotiate",
+        "string",
+        "name",
+        "names",
+        "support",
+        "list",
+        "sha256",
+        "sha1",
+        "md5",
+        "string.",
+        "username=",
     ];
     let lower = value.to_ascii_lowercase();
     let same = |c: char| value.chars().all(|other| other == c);
-    let refers = value.starts_with(['$', '%', '/', '<', '{']);
+    // `$1$…` is a hash, `$HOME` is not.
+    let hash = value.starts_with('$') && value.get(1..).is_some_and(|rest| rest.contains('$'));
+    let refers = value.starts_with(['$', '%', '/', '<', '{']) && !hash;
     let number = value.len() < 6 && value.bytes().all(|b| b.is_ascii_digit());
     // A number of the kernel's, or a pin of a board.
     let number = number || (value.len() <= 18 && value.starts_with("0x")) || lower.starts_with("gpio");
@@ -148,7 +193,7 @@ fn v4(value: &str, before: &str, after: &str) -> Option<Ipv4Addr> {
     };
     let mut next = after.chars();
     let goes_on = match (next.next(), next.next()) {
-        (Some('.'), Some(c)) => c.is_ascii_digit(),
+        (Some('.'), Some(c)) => c.is_ascii_digit() && !is_captured(before, after),
         (Some('-' | '+' | '~' | '_'), Some(c)) => !(c.is_ascii_digit() && after.bytes().take(5).any(|b| b == b'.')),
         _ => false,
     };
@@ -157,12 +202,20 @@ fn v4(value: &str, before: &str, after: &str) -> Option<Ipv4Addr> {
     (!joined && !goes_on && !version).then_some(address)
 }
 
+/// `IP 203.0.113.9.443 > 203.0.113.10.51122: Flags`: a port behind a dot, as a capture of packets prints it.
+fn is_captured(before: &str, after: &str) -> bool {
+    let rest = after.trim_start_matches('.').trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = after.len() - rest.len();
+    let within = before.ends_with("IP ") || before.ends_with("> ");
+    within && digits <= 6 && (rest.starts_with(" >") || rest.starts_with(": ") || rest.starts_with(':'))
+}
+
 /// Whether what stands before a slash may be a machine's name, or a transport: `IPV4/UDP/203.0.113.9/5060`.
 fn after_host(before: &str) -> bool {
     const LONGEST: usize = 64;
     let apart = |c: &char| c.is_whitespace() || *c == '(';
     let backwards: String = before.chars().rev().skip(1).take(LONGEST).take_while(|c| !apart(c)).collect();
-    let transport = ["PDU/", "PCT/", "SLT/"].iter().any(|end| backwards.starts_with(end));
+    let transport = ["PDU/", "PCT/", "SLT/", "TCERID", "TNERAP_"].iter().any(|end| backwards.starts_with(end));
     transport || backwards.starts_with(">1_") || backwards.contains(['.', '-']) || backwards == "tsohlacol"
 }
 
@@ -210,6 +263,10 @@ fn mac(value: &str, before: &str, after: &str) -> bool {
     !same('0') && !same('f') && !joined && digits.len() <= 40
 }
 
+/// What is counted is no number to call.
+const UNITS_OF_NUMBERS: [&str; 12] =
+    ["bytes", "byte", "ms", "us", "ns", "KB", "kB", "MB", "GB", "packets", "blocks", "sectors"];
+
 /// `context` is what says that it is one, if anything does.
 fn phone(value: &str, before: &str, after: &str, context: &str) -> bool {
     // `call id`, `sms size`: a number of another kind.
@@ -249,7 +306,8 @@ fn phone(value: &str, before: &str, after: &str, context: &str) -> bool {
     let channel = context.ends_with('/') && !international;
     let goes_on = match (next.next(), next.next()) {
         (Some('-'), Some(c)) => c.is_ascii_alphanumeric() && !channel,
-        (Some('.' | ':' | '/' | ','), Some(c)) => c.is_ascii_digit(),
+        // `Dial(SIP/trunk/004989123456,30)`: what follows is how long it rings.
+        (Some('.' | ':' | '/' | ','), Some(c)) => c.is_ascii_digit() && !context.ends_with('/'),
         (Some(c), _) => c.is_ascii_alphanumeric() || c == '_' || c == '%',
         _ => false,
     };
@@ -261,6 +319,8 @@ fn phone(value: &str, before: &str, after: &str, context: &str) -> bool {
     let other = other || context.to_ascii_lowercase().starts_with("callid");
     let other = other && !context.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("caller"));
     let other = other && !international;
+    let unit = after.trim_start().split(|c: char| !c.is_ascii_alphabetic()).next();
+    let other = other || unit.is_some_and(|unit| UNITS_OF_NUMBERS.contains(&unit));
     enough && !other && !joined && !goes_on && value.parse::<Ipv4Addr>().is_err() && !looks_like_date(value)
 }
 
@@ -283,7 +343,16 @@ fn user(value: &str, after: &str) -> bool {
     let mut next = after.chars();
     let goes_on = next.next() == Some('.') && next.next().is_some_and(|c| c.is_ascii_alphanumeric());
     let machine = lower.split('.').count() > 2 && lower.rsplit('.').next().is_some_and(|tld| TLDS.contains(tld));
+    // `WERK\\ann`: the domain that a user is of.
+    let domain = after.starts_with('\\') && !value.bytes().any(|b| b.is_ascii_lowercase());
+    // `curl/8.5`: a program.
+    let version = after.strip_prefix('/').map(|rest| rest.chars().take_while(|c| c.is_ascii_digit() || *c == '.'));
+    let version = version
+        .map(Iterator::collect::<String>)
+        .is_some_and(|v| !v.starts_with('.') && (1..3).contains(&v.matches('.').count()));
     !goes_on
+        && !version
+        && !domain
         && !machine
         && !lower.starts_with("pam_")
         && !SYSTEM_USERS.contains(lower.as_str())

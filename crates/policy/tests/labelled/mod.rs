@@ -32,7 +32,11 @@ fn share(part: usize, whole: usize) -> f64 {
 
 /// Those that the rules were written and corrected with.
 pub fn tuned() -> Vec<Line> {
-    let texts = [include_str!("../cases/redact/labelled.txt"), include_str!("../cases/redact/public.txt")];
+    let texts = [
+        include_str!("../cases/redact/labelled.txt"),
+        include_str!("../cases/redact/public.txt"),
+        include_str!("../cases/redact/shapes.txt"),
+    ];
     texts.into_iter().flat_map(lines).collect()
 }
 
