@@ -1,7 +1,7 @@
 //! Whether what a rule found is what it looks like.
 
 use super::words::{EXTENSIONS, FACILITIES, NOT_HOSTS, PACKAGES, SYSTEM_USERS, TLDS, WEAK_TLDS, is_device};
-use super::{Keep, Sensitive};
+use super::{Keep, Sensitive, token};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
 
@@ -48,10 +48,11 @@ pub(super) fn accept(
     whole: Range<usize>,
     keep: Keep,
 ) -> Option<Range<usize>> {
+    let it = if kind == Sensitive::Token { token::trimmed(text, it)? } else { it };
     let value = text.get(it.clone())?;
     let (before, after) = (text.get(..it.start)?, text.get(it.end..)?);
     let holds = match kind {
-        Sensitive::Token => token(value),
+        Sensitive::Token => token::holds(value, before),
         Sensitive::Email => email(value, after),
         Sensitive::Ip => ip(value, before, after, keep),
         Sensitive::Mac => mac(value, before, after),
@@ -60,54 +61,6 @@ pub(super) fn accept(
         Sensitive::Host => host(value, before, after, text.get(whole)? == value),
     };
     holds.then_some(it)
-}
-
-/// Not a word that says that there is a token, or how it fared.
-fn token(value: &str) -> bool {
-    const NONE: [&str; 35] = [
-        "null",
-        "none",
-        "true",
-        "false",
-        "required",
-        "optional",
-        "failed",
-        "failure",
-        "expired",
-        "invalid",
-        "incorrect",
-        "missing",
-        "changed",
-        "disabled",
-        "enabled",
-        "unset",
-        "empty",
-        "hidden",
-        "redacted",
-        "prompt",
-        "unknown",
-        "undefined",
-        "rejected",
-        "accepted",
-        "authentication",
-        "file",
-        "yescrypt",
-        "sha512",
-        "default",
-        "unlimited",
-        "token",
-        "bearer",
-        "basic",
-        "digest",
-        "negotiate",
-    ];
-    let lower = value.to_ascii_lowercase();
-    let same = |c: char| value.chars().all(|other| other == c);
-    let refers = value.starts_with(['$', '%', '/', '<', '{']);
-    let number = value.len() < 6 && value.bytes().all(|b| b.is_ascii_digit());
-    // A number of the kernel's, or a pin of a board.
-    let number = number || (value.len() <= 18 && value.starts_with("0x")) || lower.starts_with("gpio");
-    !NONE.contains(&lower.as_str()) && !same('*') && !same('x') && !same('.') && !refers && !number
 }
 
 /// Not a unit, a picture or a place in a repository: `getty@tty1.service`, `logo@2x.png`, `git@example.org:a/b`.
@@ -148,7 +101,7 @@ fn v4(value: &str, before: &str, after: &str) -> Option<Ipv4Addr> {
     };
     let mut next = after.chars();
     let goes_on = match (next.next(), next.next()) {
-        (Some('.'), Some(c)) => c.is_ascii_digit(),
+        (Some('.'), Some(c)) => c.is_ascii_digit() && !is_captured(before, after),
         (Some('-' | '+' | '~' | '_'), Some(c)) => !(c.is_ascii_digit() && after.bytes().take(5).any(|b| b == b'.')),
         _ => false,
     };
@@ -157,12 +110,20 @@ fn v4(value: &str, before: &str, after: &str) -> Option<Ipv4Addr> {
     (!joined && !goes_on && !version).then_some(address)
 }
 
+/// `IP 203.0.113.9.443 > 203.0.113.10.51122: Flags`: a port behind a dot, as a capture of packets prints it.
+fn is_captured(before: &str, after: &str) -> bool {
+    let rest = after.trim_start_matches('.').trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = after.len() - rest.len();
+    let within = before.ends_with("IP ") || before.ends_with("> ");
+    within && digits <= 6 && (rest.starts_with(" >") || rest.starts_with(": ") || rest.starts_with(':'))
+}
+
 /// Whether what stands before a slash may be a machine's name, or a transport: `IPV4/UDP/203.0.113.9/5060`.
 fn after_host(before: &str) -> bool {
     const LONGEST: usize = 64;
     let apart = |c: &char| c.is_whitespace() || *c == '(';
     let backwards: String = before.chars().rev().skip(1).take(LONGEST).take_while(|c| !apart(c)).collect();
-    let transport = ["PDU/", "PCT/", "SLT/"].iter().any(|end| backwards.starts_with(end));
+    let transport = ["PDU/", "PCT/", "SLT/", "TCERID", "TNERAP_"].iter().any(|end| backwards.starts_with(end));
     transport || backwards.starts_with(">1_") || backwards.contains(['.', '-']) || backwards == "tsohlacol"
 }
 
@@ -210,6 +171,10 @@ fn mac(value: &str, before: &str, after: &str) -> bool {
     !same('0') && !same('f') && !joined && digits.len() <= 40
 }
 
+/// What is counted is no number to call.
+const UNITS_OF_NUMBERS: [&str; 12] =
+    ["bytes", "byte", "ms", "us", "ns", "KB", "kB", "MB", "GB", "packets", "blocks", "sectors"];
+
 /// `context` is what says that it is one, if anything does.
 fn phone(value: &str, before: &str, after: &str, context: &str) -> bool {
     // `call id`, `sms size`: a number of another kind.
@@ -249,7 +214,8 @@ fn phone(value: &str, before: &str, after: &str, context: &str) -> bool {
     let channel = context.ends_with('/') && !international;
     let goes_on = match (next.next(), next.next()) {
         (Some('-'), Some(c)) => c.is_ascii_alphanumeric() && !channel,
-        (Some('.' | ':' | '/' | ','), Some(c)) => c.is_ascii_digit(),
+        // `Dial(SIP/trunk/004989123456,30)`: what follows is how long it rings.
+        (Some('.' | ':' | '/' | ','), Some(c)) => c.is_ascii_digit() && !context.ends_with('/'),
         (Some(c), _) => c.is_ascii_alphanumeric() || c == '_' || c == '%',
         _ => false,
     };
@@ -261,6 +227,8 @@ fn phone(value: &str, before: &str, after: &str, context: &str) -> bool {
     let other = other || context.to_ascii_lowercase().starts_with("callid");
     let other = other && !context.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("caller"));
     let other = other && !international;
+    let unit = after.trim_start().split(|c: char| !c.is_ascii_alphabetic()).next();
+    let other = other || unit.is_some_and(|unit| UNITS_OF_NUMBERS.contains(&unit));
     enough && !other && !joined && !goes_on && value.parse::<Ipv4Addr>().is_err() && !looks_like_date(value)
 }
 
@@ -283,7 +251,16 @@ fn user(value: &str, after: &str) -> bool {
     let mut next = after.chars();
     let goes_on = next.next() == Some('.') && next.next().is_some_and(|c| c.is_ascii_alphanumeric());
     let machine = lower.split('.').count() > 2 && lower.rsplit('.').next().is_some_and(|tld| TLDS.contains(tld));
+    // `WERK\\ann`: the domain that a user is of.
+    let domain = after.starts_with('\\') && !value.bytes().any(|b| b.is_ascii_lowercase());
+    // `curl/8.5`: a program.
+    let version = after.strip_prefix('/').map(|rest| rest.chars().take_while(|c| c.is_ascii_digit() || *c == '.'));
+    let version = version
+        .map(Iterator::collect::<String>)
+        .is_some_and(|v| !v.starts_with('.') && (1..3).contains(&v.matches('.').count()));
     !goes_on
+        && !version
+        && !domain
         && !machine
         && !lower.starts_with("pam_")
         && !SYSTEM_USERS.contains(lower.as_str())

@@ -12,6 +12,7 @@ mod accept;
 mod find;
 mod masks;
 mod patterns;
+mod token;
 mod weak;
 mod words;
 

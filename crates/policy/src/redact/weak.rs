@@ -45,7 +45,19 @@ fn is_random(value: &str) -> bool {
     let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
     let turns = value.as_bytes().windows(2).filter(|pair| kind_of(pair.first()) != kind_of(pair.last())).count();
     let words = value.split(['-', '_', '.', '/', ':']).any(|part| part.len() > 4 && is_common(part));
-    value.len() >= 8 && digits >= 2 && letters >= 2 && turns >= 3 && !words
+    let method = value.split(['-', '_', '.', '/', ':']).any(is_method);
+    value.len() >= 8 && !method && digits >= 2 && letters >= 2 && turns >= 3 && !words
+}
+
+/// `ecdsa-sha2-nistp256`: how something is signed or kept secret, which is none.
+fn is_method(part: &str) -> bool {
+    const METHODS: [&str; 17] = [
+        "sha", "aes", "rsa", "dsa", "ecdsa", "ed", "nistp", "hmac", "chacha", "poly", "curve", "x", "md", "pbkdf",
+        "argon", "mlkem", "secp",
+    ];
+    let lower = part.to_ascii_lowercase();
+    let word = lower.trim_end_matches(|c: char| c.is_ascii_digit());
+    word.len() < lower.len() && METHODS.contains(&word)
 }
 
 fn kind_of(byte: Option<&u8>) -> u8 {

@@ -62,9 +62,16 @@ pub(super) fn is_technical(value: &str) -> bool {
     let region = matches!(parts.as_slice(), [first, _, last] if REGIONS.contains(first) && last.len() <= 2);
     // `nginx-6d4cf56db6-x7k2p`: made by a program, for a while.
     let made = parts.iter().any(|part| part.len() >= 8 && part.bytes().filter(u8::is_ascii_digit).count() >= 3);
+    // `kube-api-access-x7k2p`: its last part is of the letters that Kubernetes draws from, which have no vowels.
+    let drawn = parts.len() > 2
+        && parts.last().is_some_and(|last| {
+            let drawn = last.bytes().all(|b| b"bcdfghjklmnpqrstvwxz2456789".contains(&b));
+            let digits = last.bytes().filter(u8::is_ascii_digit).count();
+            last.len() == 5 && drawn && (1..5).contains(&digits)
+        });
     // `WD40EFRX-68N32N0`: a product.
     let first = value.split('-').next().unwrap_or_default();
     let product =
         parts.len() > 1 && first.bytes().any(|b| b.is_ascii_digit()) && !value.bytes().any(|b| b.is_ascii_lowercase());
-    region || made || product || is_device(value) || parts.iter().any(|part| NOT_HOST_PARTS.contains(part))
+    region || made || drawn || product || is_device(value) || parts.iter().any(|part| NOT_HOST_PARTS.contains(part))
 }

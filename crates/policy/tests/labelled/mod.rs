@@ -32,16 +32,20 @@ fn share(part: usize, whole: usize) -> f64 {
 
 /// Those that the rules were written and corrected with.
 pub fn tuned() -> Vec<Line> {
-    let texts = [include_str!("../cases/redact/labelled.txt"), include_str!("../cases/redact/public.txt")];
+    let texts = [
+        include_str!("../cases/redact/labelled.txt"),
+        include_str!("../cases/redact/public.txt"),
+        include_str!("../cases/redact/shapes.txt"),
+    ];
     texts.into_iter().flat_map(lines).collect()
 }
 
-/// Those that no rule has seen, of the shapes of public logs: see how they were measured, in the file.
+/// Those that no rule was written with, of the shapes of public logs: see how they were measured, in the file.
 pub fn fresh() -> Vec<Line> {
     lines(include_str!("../cases/redact/held_out_fresh.txt"))
 }
 
-/// Those that no rule has seen, of another hand.
+/// Those that no rule was written with, of another hand.
 pub fn held_out() -> Vec<Line> {
     let texts = [include_str!("../cases/redact/held_out.txt"), include_str!("../cases/redact/held_out_more.txt")];
     texts.into_iter().flat_map(lines).collect()
