@@ -37,7 +37,7 @@ async fn a_newer_ledger_is_refused(place: Place) {
     });
     assert_eq!(
         refusal(&place),
-        "the ledger has version 99, this program knows 9; hint: use the newer gatehouse that wrote it, or restore a backup"
+        "the ledger has version 99, this program knows 10; hint: use the newer gatehouse that wrote it, or restore a backup"
     );
 }
 
