@@ -4,6 +4,7 @@
 //! covered. A rule with `*` covers what is there when the script starts.
 
 use domain::{Fault, Kind};
+use policy::script::is_denied_by;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -56,7 +57,7 @@ fn search(rule: &str, found: &mut Vec<PathBuf>) -> Result<(), Fault> {
             }
             let path = entry.path();
             let text = path.to_string_lossy();
-            if matches(rule, &text) {
+            if is_denied_by(rule, &text) {
                 found.push(path);
             } else if leads_there(literal, &text) && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 waiting.push(path);
@@ -70,21 +71,6 @@ fn search(rule: &str, found: &mut Vec<PathBuf>) -> Result<(), Fault> {
 fn leads_there(literal: &str, dir: &str) -> bool {
     let on_the_way = literal.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'));
     (on_the_way || dir.starts_with(literal)) && !NOT_SEARCHED.contains(&dir)
-}
-
-/// `*` is anything, slashes too, as policy reads it.
-fn matches(rule: &str, path: &str) -> bool {
-    let Some((first, rest)) = rule.split_once('*') else { return rule == path };
-    let Some(mut left) = path.strip_prefix(first) else { return false };
-    let mut parts: Vec<&str> = rest.split('*').collect();
-    let last = parts.pop().unwrap_or_default();
-    for part in parts {
-        match left.split_once(part) {
-            Some((_, after)) => left = after,
-            None => return false,
-        }
-    }
-    left.ends_with(last)
 }
 
 fn too_many(why: &str) -> Fault {

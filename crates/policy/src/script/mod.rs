@@ -42,6 +42,7 @@ mod wrappers;
 pub use approved::ApprovedScript;
 pub use keys::TrustedKeys;
 pub use open::Opening;
+pub use paths::is_denied_by;
 pub use review::{Grants, Report, ScriptPolicy};
 pub use risk::Reason;
 pub use settings::ScriptSettings;

@@ -142,8 +142,9 @@ impl Paths<'_> {
         }
         let own = || self.settings.deny_paths.iter().map(String::as_str);
         // A pattern may mean what is denied, also where it does not say so.
-        let denied =
-            |rule: &str| matches(rule, &path) || (has_pattern(&path) && may_meet(rule, &path)) || within(&path, rule);
+        let denied = |rule: &str| {
+            is_denied_by(rule, &path) || (has_pattern(&path) && may_meet(rule, &path)) || within(&path, rule)
+        };
         if NEVER.into_iter().chain(own()).any(denied) {
             return Err(No::Denied);
         }
@@ -174,7 +175,7 @@ impl Paths<'_> {
         let roots = &self.settings.writable_roots;
         let rooted = roots.is_empty() || roots.iter().any(|root| within(&path, root));
         let short = path.split('/').filter(|part| !part.is_empty()).count() < 2;
-        let never = NEVER_WRITTEN.iter().any(|rule| matches(rule, &path));
+        let never = NEVER_WRITTEN.iter().any(|rule| is_denied_by(rule, &path));
         if rooted && !short && !never && !has_pattern(&path) { Ok(()) } else { Err(No::NotWritable) }
     }
 }
@@ -200,8 +201,8 @@ fn within(path: &str, root: &str) -> bool {
     path.strip_prefix(root.trim_end_matches('/')).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// A rule with `*` in it, against a path: by parts between the stars, from left to right.
-fn matches(rule: &str, path: &str) -> bool {
+/// A rule with `*` in it, against a path: by parts between the stars, from left to right. `*` is anything, slashes too.
+pub fn is_denied_by(rule: &str, path: &str) -> bool {
     let Some((first, rest)) = rule.split_once('*') else { return rule == path };
     let Some(mut left) = path.strip_prefix(first) else { return false };
     let mut parts: Vec<&str> = rest.split('*').collect();
