@@ -11,7 +11,7 @@ use super::{Engine, encode, message};
 use crate::protocol::{Cause, Estimate, Failed, OpenTable, Queried, Query};
 use arrow_array::RecordBatch;
 use domain::{Column, Dialect, FieldType, SourceSchema, Table, Value};
-use duckdb::{Config, Connection, params_from_iter, types};
+use duckdb::{Config, Connection, Statement, params_from_iter, types};
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashSet;
 use std::path::Path;
@@ -83,6 +83,22 @@ impl Duck {
         }
     }
 
+    fn write(&self, statement: &mut Statement<'_>, query: &Query, out: &mut dyn encode::Sink) -> Result<Queried, Failed> {
+        let params = params_from_iter(query.params.iter().map(bound));
+        let stream = statement.stream_arrow(params).map_err(|e| failed_on_data(&e))?;
+        let schema = stream.get_schema();
+        let mut batches = stream.map(|batch: Result<RecordBatch, _>| batch.map_err(|e| failed_on_data(&e)));
+        let wanted = encode::Wanted { columns: encode::columns_of(&schema), schema, query };
+        if self.threads == 1 {
+            return encode::write_stream(wanted, batches, out);
+        }
+        let few: Vec<_> = batches.by_ref().take(FEW).collect();
+        match few.len() < FEW {
+            true => encode::write_stream(wanted, few.into_iter(), out),
+            false => side_by_side(wanted, few.into_iter().chain(batches), out),
+        }
+    }
+
     fn describe_table(&self, name: &str) -> duckdb::Result<Table> {
         let mut statement = self.connection.prepare(&format!("DESCRIBE SELECT * FROM {}", quoted(name)))?;
         let columns = statement
@@ -114,19 +130,12 @@ impl Engine for Duck {
             let sql = words::as_text(&self.connection, query, &odd).map_err(|e| failed_to_prepare(&e))?;
             statement = self.connection.prepare_cached(&sql).map_err(|e| failed_to_prepare(&e))?;
         }
-        let params = params_from_iter(query.params.iter().map(bound));
-        let stream = statement.stream_arrow(params).map_err(|e| failed_on_data(&e))?;
-        let schema = stream.get_schema();
-        let mut batches = stream.map(|batch: Result<RecordBatch, _>| batch.map_err(|e| failed_on_data(&e)));
-        let wanted = encode::Wanted { columns: encode::columns_of(&schema), schema, query };
-        if self.threads == 1 {
-            return encode::write_stream(wanted, batches, out);
+        let written = self.write(&mut statement, query, out);
+        // DuckDB keeps a connection to a result that was not read to its end.
+        if !written.as_ref().is_ok_and(|queried| !queried.truncated) {
+            statement.discard();
         }
-        let few: Vec<_> = batches.by_ref().take(FEW).collect();
-        match few.len() < FEW {
-            true => encode::write_stream(wanted, few.into_iter(), out),
-            false => side_by_side(wanted, few.into_iter().chain(batches), out),
-        }
+        written
     }
 
     fn estimate(&mut self, query: &Query) -> Result<Estimate, Failed> {
