@@ -46,6 +46,16 @@ pub fn from_worker(failed: &Failed) -> Fault {
     }
 }
 
+/// A data error as the caller of this statement is told it. Where rows are hidden from the caller, it is one sentence
+/// whatever the engine said: its words could quote a row that it came across before it was filtered.
+pub fn on_data(hides_rows: bool, fault: Fault) -> Fault {
+    if fault.code != "engine.data" || !hides_rows {
+        return fault;
+    }
+    Fault::new(Kind::Execution, "engine.data", "the statement fails on a value of the rows that you may see")
+        .hint("look for a cast, a division or a function that cannot take every value; try_cast and nullif can help")
+}
+
 /// A field is named to who may know of it.
 pub fn named(fault: Fault, known: &[String]) -> Fault {
     if fault.code != "change.required" {

@@ -1,5 +1,6 @@
 //! READ → QueryPlan.
 
+use crate::access::Deleted;
 use super::rules::{Known, Rules};
 use super::{invalid, values};
 use crate::sql::refuse::clip;
@@ -56,10 +57,11 @@ pub fn plan(rules: &Rules<'_>, step: &ReadStep) -> Result<QueryPlan, Fault> {
     Ok(plan)
 }
 
-/// Rows that are marked as deleted are read only by who asks about the mark.
-pub fn asks_of_deleted(rules: &Rules<'_>, step: &ReadStep) -> bool {
+/// Rows that are marked as deleted are read only by who may see them and asks about the mark.
+pub fn asks_of_deleted(rules: &Rules<'_>, step: &ReadStep) -> Deleted {
     let mark = rules.contract.soft_delete.as_ref();
-    mark.is_some_and(|mark| step.filter.iter().any(|predicate| predicate.field.eq_ignore_ascii_case(mark)))
+    let asks = mark.is_some_and(|mark| step.filter.iter().any(|p| p.field.eq_ignore_ascii_case(mark)));
+    if asks { Deleted::ByRole } else { Deleted::Hidden }
 }
 
 fn caps(rules: &Rules<'_>, step: &ReadStep) -> Result<(), Fault> {

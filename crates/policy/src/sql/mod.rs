@@ -8,6 +8,7 @@ pub mod bigquery;
 mod build;
 pub mod dialect;
 mod expr;
+mod fence;
 mod forms;
 mod functions;
 pub mod guard;
