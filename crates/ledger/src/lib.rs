@@ -55,19 +55,23 @@ pub use sign_ins::Identity;
 pub use store::postgres::Address;
 pub use tokens::{NewToken, TokenInfo};
 
+use audit::signing::Signing;
 use keys::AuditKey;
 use servers::Membership;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use store::{Conn, Store};
+
+/// How often heads are signed where nothing else is said.
+const HEAD_INTERVAL: Duration = Duration::from_secs(60);
 
 /// A handle to the ledger; clones share it.
 #[derive(Clone)]
 pub struct Ledger {
     store: Arc<Store>,
     key: AuditKey,
-    /// Where signed heads are exported to.
-    heads: Arc<Path>,
+    signing: Arc<Signing>,
     membership: Arc<Membership>,
     /// Scans that have ended and could not be recorded yet.
     owed: Arc<scans::Owed>,
@@ -80,10 +84,18 @@ impl Ledger {
         Ok(Self {
             store: Arc::new(home.open()?),
             key: AuditKey::open(keys)?,
-            heads: home.heads().into(),
+            signing: Arc::new(Signing::new(home.heads(), matches!(home, Home::Postgres { .. }), HEAD_INTERVAL)),
             membership: Arc::default(),
             owed: Arc::default(),
         })
+    }
+
+    /// How often a server signs the head of the chain: `verify` expects a head for what is older than a few of these.
+    #[must_use]
+    pub fn signed_every(mut self, interval: Duration) -> Self {
+        let Signing { file, shared, .. } = &*self.signing;
+        self.signing = Arc::new(Signing::new(file.clone(), *shared, interval));
+        self
     }
 
     /// Whether several servers may be serving from it.
@@ -95,7 +107,14 @@ impl Ledger {
         &self,
         work: impl Fn(&dyn Conn) -> Result<T, LedgerError> + Send + 'static,
     ) -> Result<T, LedgerError> {
-        self.store.write(work).await
+        if !self.signing.is_due() {
+            return self.store.write(work).await;
+        }
+        let (key, signing) = (self.key.clone(), self.signing.clone());
+        // In one piece of work: what a caller has begun to write is written, also if that caller goes away.
+        let (head, done) = self.store.write(move |conn| Ok((signing.try_sign(conn, &key), work(conn)?))).await?;
+        self.signed_by_the_way(head).await;
+        Ok(done)
     }
 
     async fn read<T: Send + 'static>(

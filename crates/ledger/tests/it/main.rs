@@ -7,9 +7,11 @@ mod place;
 
 mod changes;
 mod concurrent;
+mod heads;
 mod lost;
 mod open;
 mod ops;
+mod registers;
 mod runs;
 mod scans;
 mod secrets;
