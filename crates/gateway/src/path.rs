@@ -101,6 +101,8 @@ impl House {
 
     /// The path itself. The record is written before anybody is told that it is done.
     async fn walk(self: &Arc<Self>, caller: &Caller, ask: &Ask, watch: &Watch) -> Result<Reply, Fault> {
+        // Not even the refusal is recorded: what is left of the disk is for work that has begun.
+        self.disk.admit()?;
         let mut run = begin(caller, ask, watch, self.policy().fingerprint());
         let end = tokio::select! {
             biased;
@@ -297,6 +299,7 @@ impl House {
     /// Record: required before the reply. A run that cannot be recorded did not happen for the caller.
     pub(crate) async fn record(&self, run: &Run) -> Result<(), Fault> {
         self.metrics.ran(run);
+        self.audit_lines.recorded(run);
         if run.purpose == Purpose::Answer {
             log(run);
         }

@@ -21,6 +21,7 @@
 //! statements on its `conn`.
 
 mod audit;
+mod bounds;
 mod capsule;
 mod changes;
 mod error;
@@ -42,6 +43,7 @@ mod time;
 mod tokens;
 
 pub use audit::{AuditEntry, AuditEvent, AuditState, ChainReport, Flaw, FlawKind, SignedHead};
+pub use bounds::{kept_params, kept_statement};
 pub use changes::Begun;
 pub use error::LedgerError;
 pub use home::Home;
@@ -72,6 +74,8 @@ pub struct Ledger {
     store: Arc<Store>,
     key: AuditKey,
     signing: Arc<Signing>,
+    /// The most that is kept of a result.
+    result_bytes: usize,
     membership: Arc<Membership>,
     /// Scans that have ended and could not be recorded yet.
     owed: Arc<scans::Owed>,
@@ -85,6 +89,7 @@ impl Ledger {
             store: Arc::new(home.open()?),
             key: AuditKey::open(keys)?,
             signing: Arc::new(Signing::new(home.heads(), matches!(home, Home::Postgres { .. }), HEAD_INTERVAL)),
+            result_bytes: bounds::RESULT_BYTES,
             membership: Arc::default(),
             owed: Arc::default(),
         })
@@ -96,6 +101,12 @@ impl Ledger {
         let Signing { file, shared, .. } = &*self.signing;
         self.signing = Arc::new(Signing::new(file.clone(), *shared, interval));
         self
+    }
+
+    /// Keeps at most so many bytes of a result.
+    #[must_use]
+    pub fn keeping(self, result_bytes: usize) -> Self {
+        Self { result_bytes, ..self }
     }
 
     /// Whether several servers may be serving from it.

@@ -69,6 +69,23 @@ impl Disk {
         file.sync_all().expect("written");
     }
 
+    /// Takes space until less than so much is left.
+    pub fn fill_up_to(&self, left: u64) {
+        let path = self.path().join(BALLAST);
+        let mut file = OpenOptions::new().append(true).create(true).open(path).expect("a file");
+        while self.space() >= left {
+            file.write_all(&[0; 65536]).expect("space");
+            file.sync_all().expect("written");
+        }
+    }
+
+    /// What is left of it, in bytes.
+    pub fn space(&self) -> u64 {
+        let output = Command::new("df").args(["--output=avail", "-B1"]).arg(self.path()).output().expect("df");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.lines().last().and_then(|line| line.trim().parse().ok()).expect("a number")
+    }
+
     /// Gives the space back.
     pub fn free(&self) {
         fs::remove_file(self.path().join(BALLAST)).expect("there is ballast");

@@ -5,6 +5,7 @@
 #[macro_use]
 mod place;
 
+mod bounds;
 mod changes;
 mod concurrent;
 mod heads;
