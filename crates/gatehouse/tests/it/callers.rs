@@ -178,16 +178,11 @@ fn wish(client: &Client, number: u64) -> Answer {
     }
 }
 
-/// It could not be recorded, or was not begun since it could not have been.
-fn tells_of_no_record(code: &str) -> bool {
-    [NO_RECORD, "ledger.disk_nearly_full"].contains(&code)
-}
-
 fn plain(answer: Result<Reply, testkit::Cut>) -> Answer {
     let Ok(reply) = answer else { return Answer::Cut { begun: None } };
     let body = reply.json();
     match reply.code() {
-        code if tells_of_no_record(&code) => Answer::NotRecorded { status: reply.status },
+        code if code == NO_RECORD => Answer::NotRecorded { status: reply.status },
         _ if body["run_id"].is_string() => done(body),
         code => Answer::Refused { request_id: reply.header("x-request-id").to_owned(), code },
     }
@@ -202,9 +197,7 @@ fn streamed(answer: Result<Reply, testkit::Cut>) -> Answer {
     };
     let named = |name: &str| events.iter().find(|event| event.name == name);
     match (named("result"), named("done")) {
-        (Some(result), _) if result.data["result"]["error"]["code"].as_str().is_some_and(tells_of_no_record) => {
-            Answer::NotRecorded { status: 200 }
-        }
+        (Some(result), _) if result.data["result"]["error"]["code"] == NO_RECORD => Answer::NotRecorded { status: 200 },
         (Some(result), Some(_)) => done(result.data.clone()),
         _ => Answer::Cut { begun: events.first().map(run_id) },
     }

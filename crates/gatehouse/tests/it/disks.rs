@@ -4,7 +4,7 @@
 use crate::callers::{Callers, Progress, lay_out, yard};
 use crate::kills::{assert_whole, not_in_the_chain, not_on_record};
 use serde_json::{Value, json};
-use testkit::{Client, Disk, Server, tally};
+use testkit::{Client, Disk, Server, ServerBuilder, tally};
 
 /// How often the disk is filled up and freed again.
 const FULL: usize = 4;
@@ -25,7 +25,7 @@ fn nothing_is_lost_on_a_disk_that_is_full_or_fails() {
         }
     };
     lay_out(&disk.path());
-    let mut server = yard().on(&disk).start();
+    let mut server = no_reserve().on(&disk).start();
     let callers = Callers::of(&server);
     for round in 0..FULL {
         fill_up(&callers, &server, &disk, round as u64);
@@ -34,7 +34,7 @@ fn nothing_is_lost_on_a_disk_that_is_full_or_fails() {
     fail(&callers, &mut server, &disk);
     drop(server);
     let disk = disk.repair();
-    let server = yard().on(&disk).start();
+    let server = no_reserve().on(&disk).start();
     let mut lost = not_on_record(&callers, &server, &mut 0);
     assert_served(&callers, &server);
     assert_whole(&server);
@@ -137,15 +137,20 @@ fn fill_up(callers: &Callers, server: &Server, disk: &Disk, seed: u64) {
     assert_whole(server);
 }
 
+/// Without a reserve, so that the disk is found full by what writes to it.
+fn no_reserve() -> ServerBuilder {
+    yard().env("GATEHOUSE_LEDGER_RESERVE_BYTES", "0")
+}
+
 /// A server does not start that could keep no record, and says why. What is there can still be checked.
 fn make_read_only(mut server: Server, disk: &Disk) -> Server {
     assert!(server.terminate().success());
     disk.set_read_only(true);
-    let said = yard().on(disk).try_start().err().expect("no server on a read-only disk");
+    let said = no_reserve().on(disk).try_start().err().expect("no server on a read-only disk");
     assert!(said.contains("the ledger is read-only; hint: check the mode and the mount of its directory"), "{said}");
     assert_whole(&server);
     disk.set_read_only(false);
-    yard().on(disk).start()
+    no_reserve().on(disk).start()
 }
 
 /// The kernel takes the disk away from those who write: the server answers, and says no.

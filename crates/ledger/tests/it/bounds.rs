@@ -54,7 +54,7 @@ async fn no_part_of_a_run_takes_more_than_its_share(place: Place) {
     let some = || Some(long());
     let fault = || {
         let fault = Fault::new(Kind::Invalid, "plan.invalid", long()).hint(long()).detail("part", long());
-        (0..200).fold(fault, |fault, i| fault.detail(format!("part {i}"), "x".repeat(5_000)))
+        (0..200).fold(fault, |fault, i| fault.detail(&format!("part {i}"), "x".repeat(5_000)))
     };
     let question = || Clarification { question: long(), choices: vec!["y".repeat(9_000); 300] };
     let column = |count: usize, name: &str| table(&vec![name.to_owned(); count], &[vec!["v".to_owned(); count]]).0;
