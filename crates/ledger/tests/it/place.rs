@@ -64,11 +64,6 @@ impl Place {
         if self.is_sqlite() { what.to_owned() } else { format!("{what}: Postgres") }
     }
 
-    /// The type of bytes, for sizes.
-    pub fn bytes(&self) -> &'static str {
-        if self.is_sqlite() { "BLOB" } else { "BYTEA" }
-    }
-
     pub fn open(&self) -> Ledger {
         Ledger::open(&self.home(), &self.keys()).unwrap()
     }
