@@ -3,6 +3,7 @@
 use crate::config::{Config, Secret};
 use crate::contracts::Contracts;
 use crate::datasets::{Dataset, Datasets};
+use crate::disk::Disk;
 use crate::house::{House, open_sandbox};
 use crate::planning::Mind;
 use serde::Serialize;
@@ -37,6 +38,7 @@ pub async fn examine(config: Config) -> Vec<Finding> {
     findings.push(sandbox(&config));
     findings.push(contracts(&config));
     findings.push(ledger(&config).await);
+    findings.extend(disk(&config));
     findings.push(port(&config));
     findings.push(clock());
     findings.push(planner(&config).await);
@@ -125,6 +127,25 @@ async fn ledger(config: &Config) -> Finding {
         },
         Err(error) => finding("ledger", Verdict::Fail, error.to_string()),
     }
+}
+
+/// None where the ledger is no file.
+fn disk(config: &Config) -> Option<Finding> {
+    let space = Disk::of(config).space()?;
+    let mib = |bytes: u64| bytes >> 20;
+    let message = format!("{} MiB are free on the disk of the ledger", mib(space.free));
+    let reserve = mib(space.reserve);
+    Some(match () {
+        () if space.is_short() => finding(
+            "disk",
+            Verdict::Fail,
+            format!("{message}: with less than {reserve} MiB no work is begun; free some space"),
+        ),
+        () if space.is_low() => {
+            finding("disk", Verdict::Warn, format!("{message}: below {reserve} MiB no work is begun; free some space"))
+        }
+        () => finding("disk", Verdict::Ok, message),
+    })
 }
 
 fn place(config: &Config) -> String {

@@ -6,6 +6,7 @@ use crate::changes::Owed;
 use crate::config::Config;
 use crate::contracts::Contracts;
 use crate::datasets::{Dataset, Datasets};
+use crate::disk::Disk;
 use crate::doors::scan::cache::Shelf;
 use crate::doors::scan::results::Results;
 use crate::http::attempts::Attempts;
@@ -64,6 +65,7 @@ pub struct House {
     /// The port that it listens on, once it does.
     pub port: OnceLock<u16>,
     /// When the ledger was last tried, and whether it took the write.
+    pub(crate) disk: Disk,
     pub(crate) ledger_tried: tokio::sync::Mutex<Option<(Instant, bool)>>,
 }
 
@@ -121,6 +123,7 @@ impl House {
             shutdown: CancellationToken::new(),
             port: OnceLock::new(),
             ledger_tried: tokio::sync::Mutex::default(),
+            disk: Disk::of(&config),
             config,
         }))
     }

@@ -14,6 +14,7 @@ mod connections;
 pub mod contracts;
 pub mod datasets;
 mod device_room;
+mod disk;
 pub mod doctor;
 pub mod doors;
 mod house;

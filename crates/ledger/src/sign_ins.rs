@@ -5,6 +5,7 @@ use crate::secret::{self, Presented, Secret, Use};
 use crate::store::{Conn, args};
 use crate::{Ledger, LedgerError, time};
 use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
 
 const LOGIN_LASTS: SignedDuration = SignedDuration::from_mins(10);
 const SESSION_LASTS: SignedDuration = SignedDuration::from_hours(12);
@@ -44,15 +45,16 @@ impl Ledger {
 
 fn create_login(conn: &dyn Conn, who: &Identity) -> Result<Secret, LedgerError> {
     conn.execute("DELETE FROM sign_ins WHERE expires_at <= $1", args![time::text(Timestamp::now())])?;
-    insert(conn, Use::Login, who, LOGIN_LASTS)
+    insert(conn, Use::Login, who, LOGIN_LASTS).map(|(_, code)| code)
 }
 
 /// Takes the code and gives a session for it. A code that was used, is too old or is wrong gives nothing.
 fn redeem_login(conn: &dyn Conn, code: &Presented) -> Result<Option<Secret>, LedgerError> {
     let Some(who) = identity(conn, code)? else { return Ok(None) };
     delete(conn, code)?;
-    let session = insert(conn, Use::Session, &who, SESSION_LASTS)?;
-    audit::append(conn, &AuditEvent::new("session.started").about(&who.actor, &who.role))?;
+    let (id, session) = insert(conn, Use::Session, &who, SESSION_LASTS)?;
+    let started = AuditEvent::new("session.started").about(&who.actor, &who.role);
+    audit::append(conn, &started.detail(json!({ "session": id })))?;
     Ok(Some(session))
 }
 
@@ -69,11 +71,18 @@ fn identity(conn: &dyn Conn, presented: &Presented) -> Result<Option<Identity>, 
 fn end_session(conn: &dyn Conn, session: &Presented) -> Result<bool, LedgerError> {
     let Some(who) = identity(conn, session)? else { return Ok(false) };
     delete(conn, session)?;
-    audit::append(conn, &AuditEvent::new("session.ended").about(&who.actor, &who.role))?;
+    let ended = AuditEvent::new("session.ended").about(&who.actor, &who.role);
+    audit::append(conn, &ended.detail(json!({ "session": session.id })))?;
     Ok(true)
 }
 
-fn insert(conn: &dyn Conn, purpose: Use, who: &Identity, lasts: SignedDuration) -> Result<Secret, LedgerError> {
+/// The id of the new row, and its secret.
+fn insert(
+    conn: &dyn Conn,
+    purpose: Use,
+    who: &Identity,
+    lasts: SignedDuration,
+) -> Result<(String, Secret), LedgerError> {
     let minted = secret::mint(purpose)?;
     let kind = if matches!(purpose, Use::Login) { "login" } else { "session" };
     let expires_at = time::text(Timestamp::now().saturating_add(lasts).unwrap_or(Timestamp::MAX));
@@ -81,7 +90,7 @@ fn insert(conn: &dyn Conn, purpose: Use, who: &Identity, lasts: SignedDuration) 
         "INSERT INTO sign_ins (id, kind, hash, actor, role, expires_at) VALUES ($1, $2, $3, $4, $5, $6)",
         args![&minted.id, kind, &minted.hash, &who.actor, &who.role, expires_at],
     )?;
-    Ok(minted.secret)
+    Ok((minted.id, minted.secret))
 }
 
 fn delete(conn: &dyn Conn, presented: &Presented) -> Result<(), LedgerError> {

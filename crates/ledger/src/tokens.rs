@@ -81,20 +81,16 @@ pub(crate) fn create(conn: &dyn Conn, token: &NewToken) -> Result<(TokenInfo, Se
     let NewToken { actor, role, claims, expires_at } = token.clone();
     let created_at = Timestamp::now();
     let info = TokenInfo { id: minted.id, actor, role, claims, created_at, expires_at, revoked_at: None };
+    let (claims, at, until) =
+        (serde_json::to_string(&info.claims)?, time::text(created_at), expires_at.map(time::text));
     conn.execute(
         "INSERT INTO tokens (id, hash, actor, role, claims_json, created_at, expires_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7)",
-        args![
-            &info.id,
-            minted.hash,
-            &info.actor,
-            &info.role,
-            serde_json::to_string(&info.claims)?,
-            time::text(created_at),
-            expires_at.map(time::text),
-        ],
+        args![&info.id, &minted.hash, &info.actor, &info.role, &claims, &at, until.as_deref()],
     )?;
-    let detail = json!({"token": info.id, "claims": info.claims, "expires_at": expires_at});
+    let until = until.as_deref().unwrap_or_default();
+    let record = audit::record(&[&info.id, &minted.hash, &info.actor, &info.role, &claims, &at, until])?;
+    let detail = json!({"token": info.id, "claims": info.claims, "expires_at": expires_at, "record": record});
     audit::append(conn, &AuditEvent::new("token.created").about(&info.actor, &info.role).detail(detail))?;
     Ok((info, minted.secret))
 }

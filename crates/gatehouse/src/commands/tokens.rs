@@ -1,6 +1,6 @@
 //! `gatehouse tokens …`: works on the ledger, also while a server is running.
 
-use super::{flags, load};
+use super::load_without_sources;
 use crate::cli::{Data, Tokens};
 use crate::print::{self, Problem};
 use jiff::{Span, Timestamp, Zoned};
@@ -32,7 +32,7 @@ pub async fn run(tokens: Tokens) -> Result<ExitCode, Problem> {
             eprintln!("token {id} is revoked");
         }
         Tokens::Link { data, actor, role } => {
-            let (config, _) = load(&flags(&data))?;
+            let config = load_without_sources(&data)?;
             let code = open(&data)?.create_login(&plain("actor", actor)?, &plain("role", role)?).await?;
             let scheme = if config.tls.is_some() { "https" } else { "http" };
             print::line(format!("{scheme}://{}/login?code={}", config.server.listen, code.expose()));
@@ -43,13 +43,12 @@ pub async fn run(tokens: Tokens) -> Result<ExitCode, Problem> {
 
 fn open(data: &Data) -> Result<Ledger, Problem> {
     std::fs::create_dir_all(&data.data)?;
-    let (config, _) = load(&flags(data))?;
-    Ok(config.open_ledger()?)
+    Ok(load_without_sources(data)?.open_ledger()?)
 }
 
 /// A misspelt role is not wrong, it just sees nothing.
 fn warn_of_unknown_role(data: &Data, role: &str) {
-    let Ok((config, _)) = load(&flags(data)) else { return };
+    let Ok(config) = load_without_sources(data) else { return };
     let Ok(contracts) = gateway::contracts::Contracts::open(&config.contracts_dir) else { return };
     let policy = contracts.policy();
     let known = |c: &policy::Contract| c.public || c.roles.contains_key(role) || c.grants.values().any(|r| r == role);

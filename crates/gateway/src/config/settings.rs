@@ -209,6 +209,15 @@ pub static SETTINGS: &[Setting] = &[
     setting("ledger.keep_days", "365",
         "Days after which the text of a run is removed. Its entry in the audit chain stays.",
         |c, g| g.number(1..=36_500).map(|v| c.ledger.keep_days = v)),
+    setting("ledger.result_bytes", "65536",
+        "Bytes that are kept of a result, as JSON: of a larger one its first rows, its number of rows, and size and digest \
+         of the whole. Replies carry it whole.",
+        |c, g| g.number(1024..=16 * MIB).map(|v| c.ledger.result_bytes = v)),
+    setting("ledger.reserve_bytes", "268435456",
+        "Space on the disk of the ledger's file that is left to records of work under way, or 5 % of the disk where that is \
+         less. With less than that free, new work is refused (`ledger.disk_nearly_full`); with less than four times as much, \
+         `doctor` warns.",
+        |c, g| g.number(0..=1024 * 1024 * MIB).map(|v| c.ledger.reserve_bytes = v)),
     setting("ledger.head_interval_seconds", "60",
         "How often the head of the audit chain is signed.",
         |c, g| g.seconds(1..=DAY).map(|v| c.ledger.head_interval = v)),

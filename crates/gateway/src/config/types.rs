@@ -263,6 +263,10 @@ pub struct Ledger {
     pub lease: Duration,
     /// After so many days the text of a run goes; its entry in the audit chain stays.
     pub keep_days: u32,
+    /// The most that is kept of a result.
+    pub result_bytes: usize,
+    /// Space on the disk of the ledger that new work may not use.
+    pub reserve_bytes: u64,
     /// How often the head of the audit chain is signed.
     pub head_interval: Duration,
 }
@@ -315,6 +319,8 @@ impl Config {
                 wait: Duration::ZERO,
                 lease: Duration::ZERO,
                 keep_days: 0,
+                result_bytes: 0,
+                reserve_bytes: 0,
                 head_interval: Duration::ZERO,
             },
             limits: Limits { rows: 0, bytes: 0, seconds: 0 },

@@ -136,7 +136,13 @@ async fn settles(place: &Place) {
 
 /// Whichever version wrote it last: who has a token keeps it, and what comes is kept beside what was there.
 async fn every_earlier_version_is_brought_up_to_date(place: Place) {
-    let token = "INSERT INTO tokens VALUES ('t', 'h', 'ann', 'r', '{}', '2026-01-01T00:00:00.000000000Z', NULL, NULL);";
+    let entry = r#"{"seq":1,"at":"2026-01-01T00:00:00.000000000Z","kind":"token.created","actor":"ann","role":"r","detail":{"token":"t","claims":{},"expires_at":null}}"#;
+    let genesis = "0".repeat(64);
+    let hash = domain::sha256_hex([genesis.as_str(), entry].concat().as_bytes());
+    let token = &format!(
+        "INSERT INTO tokens VALUES ('t', 'h', 'ann', 'r', '{{}}', '2026-01-01T00:00:00.000000000Z', NULL, NULL);
+         INSERT INTO audit (seq, entry_json, prev_hash, hash) VALUES (1, '{entry}', '{genesis}', '{hash}');"
+    );
     for version in 1..STEPS.len() {
         let place = if place.is_sqlite() { Place::sqlite() } else { Place::postgres() };
         as_of(&place, version, token);
