@@ -28,6 +28,7 @@ mod files;
 mod home;
 mod keys;
 mod migrations;
+mod names;
 pub mod ops;
 mod prune;
 mod pulse;
@@ -55,6 +56,7 @@ pub use sign_ins::Identity;
 pub use store::postgres::Address;
 pub use tokens::{NewToken, TokenInfo};
 
+use domain::Names;
 use keys::AuditKey;
 use servers::Membership;
 use std::path::Path;
@@ -69,6 +71,8 @@ pub struct Ledger {
     /// Where signed heads are exported to.
     heads: Arc<Path>,
     membership: Arc<Membership>,
+    /// How actors are written.
+    names: Names,
     /// Scans that have ended and could not be recorded yet.
     owed: Arc<scans::Owed>,
 }
@@ -82,8 +86,14 @@ impl Ledger {
             key: AuditKey::open(keys)?,
             heads: home.heads().into(),
             membership: Arc::default(),
+            names: Names::default(),
             owed: Arc::default(),
         })
+    }
+
+    /// The same ledger, told how actors are written.
+    pub fn with_names(self, names: Names) -> Self {
+        Self { names, ..self }
     }
 
     /// Whether several servers may be serving from it.

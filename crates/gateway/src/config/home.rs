@@ -28,6 +28,6 @@ impl Config {
 
     /// Opens the ledger, or creates it.
     pub fn open_ledger(&self) -> Result<Ledger, LedgerError> {
-        Ledger::open(&self.ledger_home()?, &self.keys())
+        Ok(Ledger::open(&self.ledger_home()?, &self.keys())?.with_names(self.names))
     }
 }
