@@ -282,10 +282,19 @@ fn failed(error: &rusqlite::Error, otherwise: Cause) -> Failed {
         Some(ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly) => Cause::Denied,
         _ => otherwise,
     };
-    let text = match error {
+    let is_syntax =
+        |msg: &str| ["syntax error", "incomplete input", "unrecognized token"].iter().any(|words| msg.contains(words));
+    let (cause, text) = match error {
+        rusqlite::Error::SqlInputError { msg, offset, .. } if cause == Cause::Statement && is_syntax(msg) => {
+            let place =
+                if *offset < 0 { String::new() } else { format!(" (at byte {offset} of the compiled statement)") };
+            (Cause::Syntax, format!("{msg}{place}"))
+        }
+        // Of a function it says so in words alone.
+        rusqlite::Error::SqlInputError { msg, .. } if msg.starts_with("not authorized") => (Cause::Denied, msg.clone()),
         // Without the statement: it is ours, not the caller's, and names what was made of their tables.
-        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
-        other => other.to_string(),
+        rusqlite::Error::SqlInputError { msg, .. } => (cause, msg.clone()),
+        other => (cause, other.to_string()),
     };
     Failed::new(cause, if cause == Cause::Data { message::without_values(&text) } else { message::first_line(&text) })
 }
