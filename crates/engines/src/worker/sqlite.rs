@@ -282,19 +282,17 @@ fn failed(error: &rusqlite::Error, otherwise: Cause) -> Failed {
         Some(ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly) => Cause::Denied,
         _ => otherwise,
     };
-    let is_syntax =
-        |msg: &str| ["syntax error", "incomplete input", "unrecognized token"].iter().any(|words| msg.contains(words));
-    let (cause, text) = match error {
-        rusqlite::Error::SqlInputError { msg, offset, .. } if cause == Cause::Statement && is_syntax(msg) => {
-            let place =
-                if *offset < 0 { String::new() } else { format!(" (at byte {offset} of the compiled statement)") };
-            (Cause::Syntax, format!("{msg}{place}"))
-        }
-        // Of a function it says so in words alone.
-        rusqlite::Error::SqlInputError { msg, .. } if msg.starts_with("not authorized") => (Cause::Denied, msg.clone()),
-        // Without the statement: it is ours, not the caller's, and names what was made of their tables.
-        rusqlite::Error::SqlInputError { msg, .. } => (cause, msg.clone()),
-        other => (cause, other.to_string()),
+    // Without the statement: it is ours, not the caller's, and names what was made of their tables.
+    let (text, place) = match error {
+        rusqlite::Error::SqlInputError { msg, offset, .. } => (msg.clone(), u64::try_from(*offset).ok()),
+        other => (other.to_string(), None),
     };
+    let says = |words: &[&str]| cause == Cause::Statement && words.iter().any(|words| text.contains(words));
+    if says(&["syntax error", "incomplete input", "unrecognized token"]) {
+        let place = place.map(|place| format!(" (at byte {place} of the compiled statement)")).unwrap_or_default();
+        return Failed::new(Cause::Syntax, format!("{}{place}", message::first_line(&text)));
+    }
+    // Of a function the authorizer says so in words alone.
+    let cause = if text.starts_with("not authorized to use function") { Cause::Denied } else { cause };
     Failed::new(cause, if cause == Cause::Data { message::without_values(&text) } else { message::first_line(&text) })
 }

@@ -228,50 +228,40 @@ async fn accepted_statements_are_one_pure_read() {
     assert!(impure.is_empty(), "{} of {count}:\n{}", impure.len(), impure.join("\n"));
 }
 
-/// Statements that our parser reads and the engine's own does not, by dialect.
-const UNREAD: [(Dialect, &str); 24] = [
-    (Dialect::DuckDb, "SELECT o.status FROM cases AS order"),
+/// What our parser reads and the engine's own does not.
+const UNREAD: [(Dialect, &str); 13] = [
     (Dialect::DuckDb, "SELECT status FROM cases AS order"),
-    (Dialect::DuckDb, "WITH order AS (SELECT status FROM cases) SELECT * FROM order"),
-    (Dialect::DuckDb, "WITH end AS (SELECT status FROM cases) SELECT * FROM end"),
-    (Dialect::DuckDb, "SELECT status FROM cases WHERE status IN ()"),
-    (Dialect::DuckDb, "SELECT DATE '2024-01-01' + INTERVAL '1' DAY TO SECOND"),
     (Dialect::DuckDb, "SELECT status desc FROM cases AS desc"),
-    (Dialect::DuckDb, "SELECT t.x FROM (SELECT 1 AS x) AS table"),
+    (Dialect::DuckDb, "WITH end AS (SELECT status FROM cases) SELECT * FROM end"),
     (Dialect::DuckDb, "SELECT x FROM (SELECT 1 AS x) AS where"),
-    (Dialect::DuckDb, "SELECT CASE status END FROM cases"),
-    (Dialect::DuckDb, "SELECT 1 = = 2"),
-    (Dialect::DuckDb, "SELECT status FROM cases ORDER BY ALL ASC NULLS"),
-    (Dialect::DuckDb, "SELECT count(*) AS n FROM cases OFFSET 1 LIMIT 2"),
     (Dialect::DuckDb, "SELECT a.x FROM (VALUES (1)) a(order)"),
+    (Dialect::DuckDb, "SELECT DATE '2024-01-01' + INTERVAL '1' DAY TO SECOND"),
     (Dialect::Sqlite, "SELECT status AS order FROM cases"),
-    (Dialect::Sqlite, "SELECT status FROM cases AS order"),
     (Dialect::Sqlite, "SELECT status AS group FROM cases"),
-    (Dialect::Sqlite, "SELECT DISTINCT ON (status) status FROM cases"),
+    (Dialect::Sqlite, "SELECT status FROM cases AS order"),
     (Dialect::Sqlite, "WITH order AS (SELECT status FROM cases) SELECT * FROM order"),
-    (Dialect::Sqlite, "SELECT c.status FROM clients k, LATERAL (SELECT status FROM cases) c"),
-    (Dialect::Sqlite, "SELECT INTERVAL '1 day'"),
-    (Dialect::Sqlite, "SELECT status FROM cases FETCH FIRST 5 ROWS ONLY"),
     (Dialect::Sqlite, "SELECT x FROM (SELECT 1 AS x) AS select"),
-    (Dialect::Sqlite, "SELECT DATE '2024-01-01'"),
+    (Dialect::Sqlite, "SELECT DISTINCT ON (status) status FROM cases"),
+    (Dialect::Sqlite, "SELECT c.status FROM clients k, LATERAL (SELECT status FROM cases) c"),
 ];
 
+/// Whoever wrote it can mend it: it is no escape that the engine's locks stopped, and must not look like one.
 #[tokio::test]
-async fn explore() {
+async fn what_only_our_parser_reads_is_a_syntax_error() {
     let dir = tempfile::tempdir().unwrap();
     let (engines, policy) = (quick_engines(), contracts());
-    let duck = Firm::new().source(Dialect::DuckDb, dir.path());
-    let lite = Firm::new().source(Dialect::Sqlite, dir.path());
-    for (dialect, text) in UNREAD {
-        let source = if dialect == Dialect::DuckDb { &duck } else { &lite };
-        let schema = engines.describe(source).await.unwrap();
-        let approved = check(&policy, &callers()[0], &schema, &sql(text));
-        let said = match &approved {
-            Ok(approved) => {
-                engines.run(source, approved, ()).await.map_or_else(|f| format!("{} {f}", f.code), |_| "ran".to_owned())
-            }
-            Err(fault) => format!("policy: {} {fault}", fault.code),
-        };
-        eprintln!("EXPLORE {dialect:?} {text} => {said}");
+    let mut wrong = Vec::new();
+    for dialect in [Dialect::DuckDb, Dialect::Sqlite] {
+        let source = Firm::new().source(dialect, dir.path());
+        let schema = engines.describe(&source).await.unwrap();
+        for (_, text) in UNREAD.iter().filter(|(of, _)| *of == dialect) {
+            let approved =
+                check(&policy, &callers()[0], &schema, &sql(*text)).unwrap_or_else(|f| panic!("{text}: {f}"));
+            let said = engines.run(&source, &approved, ()).await.map_or_else(|fault| fault, |_| panic!("{text} ran"));
+            let is_told = said.code == "engine.syntax" && said.kind.model_can_fix() && !said.hint.is_empty();
+            wrong.extend((!is_told).then(|| format!("{dialect:?}: {text}\n  {said}")));
+        }
     }
+    testkit::tally("engine", "statements that only our parser reads", UNREAD.len(), "false alarms", wrong.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
