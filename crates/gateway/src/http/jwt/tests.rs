@@ -253,7 +253,8 @@ async fn a_slow_server_of_keys_keeps_nobody_waiting() {
     let secret = Some(crate::config::Secret::new(SECRET));
     let config = Jwt { secret, jwks: Some(Jwks::Url(url)), role_claim: "app_metadata.role".into(), ..Jwt::default() };
     let pace = keys::Pace { good_for: std::time::Duration::ZERO, ask_again: std::time::Duration::ZERO };
-    let verifier = std::sync::Arc::new(Verifier { keys: keys::Keys::at(&config, pace).unwrap(), config });
+    let verifier =
+        std::sync::Arc::new(Verifier { keys: keys::Keys::at(&config, pace).unwrap(), names: Names::default(), config });
     let now = Timestamp::from_second(NOW).unwrap();
     let known = signers.rs256(&json!({ "alg": "RS256", "kid": "rsa-1" }), &claims());
     let unknown = signers.rs256(&json!({ "alg": "RS256", "kid": "rsa-9" }), &claims());
