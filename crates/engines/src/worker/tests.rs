@@ -151,7 +151,7 @@ fn a_statement_is_denied_only_by_the_lockdown() {
         ("SELECT count(*) FROM cars GROUP BY model HAVING", Cause::Syntax),
         ("SELECT 'unclosed", Cause::Syntax),
         ("SELECT nowhere FROM cars", Cause::Statement),
-        ("SELECT * FROM nothing", Cause::Statement),
+        ("SELECT * FROM no_such_table", Cause::Statement),
         ("SELECT no_such_function(1)", Cause::Statement),
         ("DROP TABLE cars", Cause::Denied),
         ("UPDATE cars SET model = 'x'", Cause::Denied),
