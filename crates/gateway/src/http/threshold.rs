@@ -70,7 +70,11 @@ pub async fn cross(State(house): State<Arc<House>>, mut request: Request, next: 
     let unread = Unread::of(&mut request, fits.is_ok());
     let mut response = match house.own_ground(&request).and(fits) {
         Ok(()) => next.run(request).instrument(tracing::info_span!("request", request_id = %id)).await,
-        Err(fault) => fault.into_response(),
+        Err(fault) => {
+            // Its body is given back, so that the rest of it is read, or the connection is said to end.
+            drop(request);
+            fault.into_response()
+        }
     };
     if response.status() == StatusCode::TOO_MANY_REQUESTS {
         house.hold_back().await;
