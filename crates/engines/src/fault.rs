@@ -16,6 +16,7 @@ pub mod words {
 
 pub fn from_worker(failed: &Failed) -> Fault {
     let (kind, code) = match failed.cause {
+        Cause::Syntax => return syntax(&failed.message),
         Cause::Statement => (Kind::Invalid, "engine.statement"),
         Cause::Data => (Kind::Execution, "engine.data"),
         Cause::Memory => return out_of_memory(),
@@ -77,6 +78,12 @@ fn no_row() -> Fault {
 pub fn read_only(source: &str) -> Fault {
     Fault::new(Kind::Forbidden, "source.read_only", format!("the source `{source}` is only read"))
         .hint("whoever runs this server may mark it as `writable`")
+}
+
+/// What our parser has read and the engine's cannot. Its words are of the statement, never of data.
+pub fn syntax(message: &str) -> Fault {
+    Fault::new(Kind::Invalid, "engine.syntax", message)
+        .hint("the engine does not know this syntax: write it in another way")
 }
 
 pub fn out_of_memory() -> Fault {

@@ -2,6 +2,7 @@
 
 use crate::config::{Config, Secret};
 use crate::contracts::Contracts;
+use crate::data_dir;
 use crate::datasets::{Dataset, Datasets};
 use crate::disk::Disk;
 use crate::house::{House, open_sandbox};
@@ -34,7 +35,7 @@ fn finding(check: &'static str, verdict: Verdict, message: impl Into<String>) ->
 
 /// Looks at everything, and goes on after what fails.
 pub async fn examine(config: Config) -> Vec<Finding> {
-    let mut findings = vec![finding("config", Verdict::Ok, format!("data in `{}`", config.data.display()))];
+    let mut findings = vec![data(&config)];
     findings.push(sandbox(&config));
     findings.push(contracts(&config));
     findings.push(ledger(&config).await);
@@ -50,6 +51,16 @@ pub async fn examine(config: Config) -> Vec<Finding> {
         },
     }
     findings
+}
+
+/// Whoever may look into it reads what is asked and answered, and data that workers may read.
+fn data(config: &Config) -> Finding {
+    let data = config.data.display();
+    if data_dir::is_open(&config.data) {
+        let message = format!("other users of this machine may look into `{data}`: chmod 700 it");
+        return finding("config", Verdict::Warn, message);
+    }
+    finding("config", Verdict::Ok, format!("data in `{data}`"))
 }
 
 fn sandbox(config: &Config) -> Finding {

@@ -113,7 +113,7 @@ impl House {
             metrics: Metrics::default(),
             rates: Rates::new(&config),
             attempts: Attempts::default(),
-            verifier: Verifier::new(&config.jwt),
+            verifier: Verifier::new(&config.jwt, config.names),
             held_back: AtomicUsize::new(0),
             shelf: Shelf::default(),
             results: Results::new(config.scan.result_cache_bytes),

@@ -12,6 +12,7 @@ mod chart;
 pub mod config;
 mod connections;
 pub mod contracts;
+pub mod data_dir;
 pub mod datasets;
 mod device_room;
 mod disk;

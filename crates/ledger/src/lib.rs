@@ -29,6 +29,7 @@ mod files;
 mod home;
 mod keys;
 mod migrations;
+mod names;
 pub mod ops;
 mod prune;
 mod pulse;
@@ -58,6 +59,7 @@ pub use store::postgres::Address;
 pub use tokens::{NewToken, TokenInfo};
 
 use audit::signing::Signing;
+use domain::Names;
 use keys::AuditKey;
 use servers::Membership;
 use std::path::Path;
@@ -77,6 +79,8 @@ pub struct Ledger {
     /// The most that is kept of a result.
     result_bytes: usize,
     membership: Arc<Membership>,
+    /// How actors are written.
+    names: Names,
     /// Scans that have ended and could not be recorded yet.
     owed: Arc<scans::Owed>,
 }
@@ -91,6 +95,7 @@ impl Ledger {
             signing: Arc::new(Signing::new(home.heads(), matches!(home, Home::Postgres { .. }), HEAD_INTERVAL)),
             result_bytes: bounds::RESULT_BYTES,
             membership: Arc::default(),
+            names: Names::default(),
             owed: Arc::default(),
         })
     }
@@ -107,6 +112,11 @@ impl Ledger {
     #[must_use]
     pub fn keeping(self, result_bytes: usize) -> Self {
         Self { result_bytes, ..self }
+    }
+
+    /// The same ledger, told how actors are written.
+    pub fn with_names(self, names: Names) -> Self {
+        Self { names, ..self }
     }
 
     /// Whether several servers may be serving from it.

@@ -65,13 +65,24 @@ impl Duck {
         if self.known_selects.borrow().contains(sql) {
             return Ok(());
         }
-        let count = "SELECT json_array_length(json_serialize_sql($1::VARCHAR), '$.statements')";
-        let count = self
-            .connection
-            .prepare_cached(count)
-            .and_then(|mut statement| statement.query_row([sql], |row| row.get::<_, Option<u64>>(0)));
-        match count.map_err(|e| failed_to_prepare(&e))? {
-            Some(1) => {
+        let read = "SELECT json_array_length(tree, '$.statements'), lower(tree ->> '$.error_type'), \
+                    tree ->> '$.error_message', tree ->> '$.position' \
+                    FROM (SELECT json_serialize_sql($1::VARCHAR) AS tree)";
+        let read = self.connection.prepare_cached(read).and_then(|mut statement| {
+            statement.query_row([sql], |row| {
+                let said: (Option<String>, Option<String>, Option<String>) = (row.get(1)?, row.get(2)?, row.get(3)?);
+                Ok((row.get::<_, Option<u64>>(0)?, said))
+            })
+        });
+        match read.map_err(|e| failed_to_prepare(&e))? {
+            (None, (Some(kind), Some(said), place)) if kind != "not implemented" => {
+                let cause =
+                    if kind.contains("parser") || kind.contains("syntax") { Cause::Syntax } else { Cause::Statement };
+                let place =
+                    place.map(|place| format!(" (at byte {place} of the compiled statement)")).unwrap_or_default();
+                Err(Failed::new(cause, format!("{}{place}", message::first_line(&said))))
+            }
+            (Some(1), _) => {
                 let mut known = self.known_selects.borrow_mut();
                 if known.len() >= MOST_KNOWN {
                     known.clear();
@@ -83,7 +94,12 @@ impl Duck {
         }
     }
 
-    fn write(&self, statement: &mut Statement<'_>, query: &Query, out: &mut dyn encode::Sink) -> Result<Queried, Failed> {
+    fn write(
+        &self,
+        statement: &mut Statement<'_>,
+        query: &Query,
+        out: &mut dyn encode::Sink,
+    ) -> Result<Queried, Failed> {
         let params = params_from_iter(query.params.iter().map(bound));
         let stream = statement.stream_arrow(params).map_err(|e| failed_on_data(&e))?;
         let schema = stream.get_schema();
@@ -285,10 +301,15 @@ fn failed_on_data(error: &duckdb::Error) -> Failed {
     Failed::new(cause(&text), message::without_values(&text))
 }
 
+/// A setting that the lockdown keeps. What is quoted may be data, which may say anything.
+fn is_locked(message: &str) -> bool {
+    message.starts_with("Invalid Input Error") && message::without_values(message).contains("has been locked")
+}
+
 fn cause(message: &str) -> Cause {
     if message.contains("Out of Memory") || message.contains("bad_alloc") || message.contains("failed to allocate") {
         Cause::Memory
-    } else if message.starts_with("Permission Error") || message.contains("has been locked") {
+    } else if message.starts_with("Permission Error") || is_locked(message) {
         Cause::Denied
     } else {
         Cause::Data

@@ -132,7 +132,8 @@ fn calls(allowed: &BTreeSet<&str>) -> BTreeSet<Call> {
         add("{} + {}", &[moment, "INTERVAL"]);
         add("{} - {}", &[moment, "INTERVAL"]);
         add("{} - {}", &[moment, moment]);
-        for part in ["year", "month", "epoch", "day", "week", "quarter", "century", "julian", "isoyear", "microsecond"] {
+        for part in ["year", "month", "epoch", "day", "week", "quarter", "century", "julian", "isoyear", "microsecond"]
+        {
             add(&format!("extract({part} FROM {{}})"), &[moment]);
             add(&format!("date_trunc('{part}', {{}})"), &[moment]);
             for function in ["date_diff", "date_sub"] {
@@ -185,22 +186,24 @@ enum Format {
 fn write(dir: &Path, format: Format, nasty: bool) -> Source {
     let connection = duckdb::Connection::open_in_memory().unwrap();
     let columns: Vec<String> = KINDS.iter().map(|Kind(name, ..)| format!("t_{name} VARCHAR")).collect();
-    connection.execute_batch(&format!("CREATE TABLE texts (id INTEGER, region VARCHAR, {})", columns.join(", "))).unwrap();
+    connection
+        .execute_batch(&format!("CREATE TABLE texts (id INTEGER, region VARCHAR, {})", columns.join(", ")))
+        .unwrap();
     let usual: Vec<String> = KINDS.iter().map(|kind| quoted(kind.2)).collect();
     connection
         .execute_batch(&format!("INSERT INTO texts SELECT i, 'E', {} FROM range(3000) AS r (i)", usual.join(", ")))
         .unwrap();
     for i in 0..60_usize {
-        let hidden: Vec<String> = KINDS
-            .iter()
-            .map(|kind| if nasty { quoted(kind.3[i % kind.3.len()]) } else { quoted(kind.2) })
-            .collect();
+        let hidden: Vec<String> =
+            KINDS.iter().map(|kind| if nasty { quoted(kind.3[i % kind.3.len()]) } else { quoted(kind.2) }).collect();
         connection
             .execute_batch(&format!("INSERT INTO texts VALUES ({}, 'A', {})", 5000 + i, hidden.join(", ")))
             .unwrap();
     }
-    let natives: Vec<String> =
-        KINDS.iter().map(|Kind(name, kind, ..)| format!("t_{name}, try_cast(t_{name} AS {kind}) AS n_{name}")).collect();
+    let natives: Vec<String> = KINDS
+        .iter()
+        .map(|Kind(name, kind, ..)| format!("t_{name}, try_cast(t_{name} AS {kind}) AS n_{name}"))
+        .collect();
     let (extension, options) = match format {
         Format::Csv => ("csv", "FORMAT csv, HEADER"),
         Format::Parquet | Format::HotCopy => ("parquet", "FORMAT parquet"),
@@ -215,8 +218,11 @@ fn write(dir: &Path, format: Format, nasty: bool) -> Source {
 
 fn contracts(rows: &str) -> Policy {
     let columns = KINDS.iter().flat_map(|Kind(name, ..)| [format!("t_{name}"), format!("n_{name}")]);
-    let fields: Vec<String> =
-        ["id".to_owned(), "region".to_owned()].into_iter().chain(columns).map(|c| format!("  - {{name: {c}, type: other}}\n")).collect();
+    let fields: Vec<String> = ["id".to_owned(), "region".to_owned()]
+        .into_iter()
+        .chain(columns)
+        .map(|c| format!("  - {{name: {c}, type: other}}\n"))
+        .collect();
     let yaml = format!(
         "version: \"1\"\nresource: probe\nsource: crm\ntable: probe\nkey: [id]\nfields:\n{}roles:\n  agent: {{ops: [READ], rows: \"{rows}\"}}\n",
         fields.concat()
@@ -234,7 +240,8 @@ impl Side {
     fn new(format: Format, nasty: bool) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let source = write(dir.path(), format, nasty);
-        let hot = (format == Format::HotCopy).then(|| engines::HotSettings { dir: dir.path().join("hot"), most_bytes: 1 << 30 });
+        let hot = (format == Format::HotCopy)
+            .then(|| engines::HotSettings { dir: dir.path().join("hot"), most_bytes: 1 << 30 });
         let jail = JailLimits { cpus: 2.0, ..JailLimits::default() };
         Self { engines: engines(Settings { jail, hot, ..Settings::default() }), source, dir }
     }
@@ -243,7 +250,8 @@ impl Side {
 impl Side {
     fn has_copy(&self) -> bool {
         let copies = std::fs::read_dir(self.dir.path().join("hot"));
-        copies.is_ok_and(|mut copies| copies.any(|copy| copy.unwrap().path().extension().is_some_and(|e| e == "duckdb")))
+        copies
+            .is_ok_and(|mut copies| copies.any(|copy| copy.unwrap().path().extension().is_some_and(|e| e == "duckdb")))
     }
 }
 
@@ -254,7 +262,8 @@ fn called<'a>(expression: &str, allowed: &BTreeSet<&'a str>) -> Vec<&'a str> {
 }
 
 fn is_unsteady(expression: &str) -> bool {
-    let words = ["random", "uuid", "now()", "current_", "today", "localtime", "transaction", "ago(", "reservoir", "approx"];
+    let words =
+        ["random", "uuid", "now()", "current_", "today", "localtime", "transaction", "ago(", "reservoir", "approx"];
     words.iter().any(|word| expression.to_lowercase().contains(word))
 }
 

@@ -3,6 +3,7 @@
 use super::load_without_sources;
 use crate::cli::{Data, Tokens};
 use crate::print::{self, Problem};
+use domain::Actor;
 use jiff::{Span, Timestamp, Zoned};
 use ledger::{Ledger, NewToken, TokenInfo};
 use std::process::ExitCode;
@@ -11,7 +12,7 @@ pub async fn run(tokens: Tokens) -> Result<ExitCode, Problem> {
     match tokens {
         Tokens::Create { data, actor, role, expires, claims } => {
             let token = NewToken {
-                actor: plain("actor", actor)?,
+                actor: Actor::token(plain("actor", actor)?),
                 role: plain("role", role)?,
                 claims: claims.iter().map(|c| claim(c)).collect::<Result<_, _>>()?,
                 expires_at: expires.as_deref().map(expiry).transpose()?,
@@ -42,7 +43,7 @@ pub async fn run(tokens: Tokens) -> Result<ExitCode, Problem> {
 }
 
 fn open(data: &Data) -> Result<Ledger, Problem> {
-    std::fs::create_dir_all(&data.data)?;
+    gateway::data_dir::create(&data.data)?;
     Ok(load_without_sources(data)?.open_ledger()?)
 }
 
@@ -74,7 +75,7 @@ fn list(tokens: &[TokenInfo], json: bool) {
 }
 
 fn plain(what: &str, text: String) -> Result<String, Problem> {
-    let fine = !text.is_empty() && text.len() <= 128 && !text.chars().any(char::is_control);
+    let fine = !text.trim().is_empty() && text.len() <= 128 && !text.chars().any(char::is_control);
     if fine {
         Ok(text)
     } else {

@@ -3,6 +3,7 @@
 use super::given::{Given, Origin};
 use super::rates::{rate, role_rates};
 use super::types::{Analyst, AuditOutput, Config, Jwks, LogFormat, PlannerChoice, Secret};
+use domain::{Names, Origin as From};
 use std::path::Path;
 use tracing::Level;
 
@@ -149,6 +150,10 @@ pub static SETTINGS: &[Setting] = &[
     setting("auth.role_claim", "role",
         "Where a JWT says its role: a claim, or a path like `app_metadata.role`.",
         |c, g| g.words().map(|v| c.jwt.role_claim = v.to_owned())),
+    setting("auth.bare_origin", "token",
+        "Whose actors are written without a prefix: `token`, those of this house's own tokens (a JWT's are then `jwt:SUBJECT`), or \
+         `jwt` (those of tokens are then `token:NAME`).",
+        |c, g| g.one_of(ORIGINS).map(|v| c.names = v)),
     setting("auth.leeway_seconds", "30",
         "How far the clock of whoever signs JWTs may be from this one.",
         |c, g| g.seconds(0..=600).map(|v| c.jwt.leeway = v)),
@@ -380,6 +385,8 @@ const LEVELS: &[(&str, Level)] = &[
     ("debug", Level::DEBUG),
     ("trace", Level::TRACE),
 ];
+
+const ORIGINS: &[(&str, Names)] = &[("token", Names::bare(From::Token)), ("jwt", Names::bare(From::Jwt))];
 
 const PLANNERS: &[(&str, PlannerChoice)] = &[
     ("auto", PlannerChoice::Auto),

@@ -1,7 +1,7 @@
 //! The settings, as the rest of the house reads them.
 
 use super::SourceConfig;
-use domain::Limits;
+use domain::{Limits, Names};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
@@ -23,6 +23,8 @@ pub struct Config {
     pub records: Records,
     /// Tokens that somebody else signs.
     pub jwt: Jwt,
+    /// How actors are written.
+    pub names: Names,
     pub datasets_dir: PathBuf,
     pub contracts_dir: PathBuf,
     pub analyst: Analyst,
@@ -331,6 +333,7 @@ impl Config {
             sandbox_user: None,
             sandbox_image: None,
             jwt: Jwt::default(),
+            names: Names::default(),
             scan: Scan {
                 limits: Limits { rows: 0, bytes: 0, seconds: 0 },
                 max_concurrent_per_user: 0,

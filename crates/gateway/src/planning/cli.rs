@@ -4,7 +4,7 @@ use super::hands::Hands;
 use crate::house::House;
 use domain::{Ask, Caller, Door, Fault, Purpose, Run};
 use jiff::{SignedDuration, Timestamp};
-use ledger::{NewToken, RunFilter};
+use ledger::RunFilter;
 use planner::{ClaudeCode, Event, Finished, McpServer, Message};
 use std::sync::Arc;
 
@@ -22,13 +22,8 @@ impl House {
         hear: &mut (dyn FnMut(Event) + Send),
     ) -> Result<Finished, Fault> {
         let seconds = i64::try_from(self.config.model.timeout.as_secs()).unwrap_or(i64::MAX);
-        let token = NewToken {
-            actor: caller.actor.clone(),
-            role: caller.role.clone(),
-            claims: caller.claims.clone(),
-            expires_at: Some(Timestamp::now() + SignedDuration::from_secs(seconds) + GRACE),
-        };
-        let (known, secret) = self.ledger.create_token(token).await.map_err(Fault::from)?;
+        let expires_at = Timestamp::now() + SignedDuration::from_secs(seconds) + GRACE;
+        let (known, secret) = self.ledger.lend_token(caller, expires_at).await.map_err(Fault::from)?;
         let _revoked = Revoked { house: self.clone(), id: known.id };
         let program = std::env::current_exe().map_err(|_| Fault::internal("planner.program"))?;
         let server = McpServer { program, args: self.arguments(ask), token: secret.expose().to_owned() };

@@ -3,7 +3,7 @@
 
 use super::report::{Flaw, FlawKind};
 use crate::store::{Conn, Row};
-use crate::{LedgerError, time};
+use crate::{LedgerError, names, time};
 use domain::{ScriptProposal, sha256_hex};
 use serde::Deserialize;
 use serde_json::Value;
@@ -206,7 +206,7 @@ impl Registers {
             record(&[&id, &hash, &actor, &role, &claims, &created_at, expires_at.as_deref().unwrap_or_default()])?;
         let what = match () {
             () if role != said.role => Some(format!("has the role `{role}`, not `{}`", said.role)),
-            () if actor != said.actor => Some(format!("is `{actor}`'s, not `{}`'s", said.actor)),
+            () if !names::is_same(&actor, &said.actor) => Some(format!("is `{actor}`'s, not `{}`'s", said.actor)),
             () if serde_json::from_str::<Value>(&claims).ok() != Some(said.claims) => {
                 Some("has other claims".to_owned())
             }
@@ -229,11 +229,13 @@ impl Registers {
             Some(said) if said.is_ended => {
                 (Some(said.seq), format!("{} has ended, and is there again", of(&actor, &role)))
             }
-            Some(said) if (&said.actor, &said.role) != (&actor, &role) => {
+            Some(said) if said.role != role || !names::is_same(&actor, &said.actor) => {
                 (Some(said.seq), format!("{} was one of `{}` as `{}`", of(&actor, &role), said.actor, said.role))
             }
             Some(_) => return Ok(None),
-            None if self.unnamed_sessions.contains(&(actor.clone(), role.clone())) => return Ok(None),
+            None if self.unnamed_sessions.iter().any(|said| said.1 == role && names::is_same(&actor, &said.0)) => {
+                return Ok(None);
+            }
             None => (None, format!("{} has no entry that says it was started", of(&actor, &role))),
         };
         Ok(Some(Flaw { seq, kind: FlawKind::SessionDiffers, message }))

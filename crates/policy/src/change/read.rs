@@ -1,8 +1,8 @@
 //! READ → QueryPlan.
 
-use crate::access::Deleted;
 use super::rules::{Known, Rules};
 use super::{invalid, values};
+use crate::access::Deleted;
 use crate::sql::refuse::clip;
 use domain::change::{Predicate, ReadStep, StepJoin};
 use domain::plan::{Condition, Expr, Join, JoinKind, JoinOn, Operand, Operator, OrderItem, SelectItem, Test};

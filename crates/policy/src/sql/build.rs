@@ -1,14 +1,13 @@
 //! Trees that we make ourselves.
 
-use super::{fence, postgres};
 use super::refuse::Walk;
+use super::{fence, postgres};
 use crate::access::Readable;
 use domain::{Dialect, Fault, Kind};
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
-    Expr, GroupByExpr, Ident, LimitClause, ObjectName, ObjectNamePart, Query, Select, SelectFlavor,
-    SelectItem, SetExpr, TableAlias, TableFactor, TableWithJoins, Value, Values,
-    WildcardAdditionalOptions,
+    Expr, GroupByExpr, Ident, LimitClause, ObjectName, ObjectNamePart, Query, Select, SelectFlavor, SelectItem,
+    SetExpr, TableAlias, TableFactor, TableWithJoins, Value, Values, WildcardAdditionalOptions,
 };
 
 /// The schema that engines keep a source's tables in. With it in front, no CTE can stand in for a table.

@@ -83,8 +83,20 @@ fn is_plain(expr: &Expr) -> bool {
         Expr::UnaryOp { op, .. } => matches!(op, UnaryOperator::Not | UnaryOperator::Minus | UnaryOperator::Plus),
         Expr::BinaryOp { op, .. } => matches!(
             op,
-            B::And | B::Or | B::Eq | B::NotEq | B::Lt | B::LtEq | B::Gt | B::GtEq | B::StringConcat
-                | B::Plus | B::Minus | B::Multiply | B::Divide | B::Modulo
+            B::And
+                | B::Or
+                | B::Eq
+                | B::NotEq
+                | B::Lt
+                | B::LtEq
+                | B::Gt
+                | B::GtEq
+                | B::StringConcat
+                | B::Plus
+                | B::Minus
+                | B::Multiply
+                | B::Divide
+                | B::Modulo
         ),
         Expr::Like { escape_char, .. } | Expr::ILike { escape_char, .. } => escape_char.is_none(),
         Expr::Cast { data_type, .. } => is_simple(data_type),
@@ -100,10 +112,21 @@ fn is_simple(kind: &DataType) -> bool {
     matches!(
         kind,
         DataType::Boolean
-            | DataType::SmallInt(_) | DataType::Int(_) | DataType::Integer(_) | DataType::BigInt(_)
-            | DataType::Real | DataType::Float(_) | DataType::Double(_) | DataType::Decimal(_) | DataType::Numeric(_)
-            | DataType::Varchar(_) | DataType::Text | DataType::String(_)
-            | DataType::Date | DataType::Time(..) | DataType::Timestamp(..)
+            | DataType::SmallInt(_)
+            | DataType::Int(_)
+            | DataType::Integer(_)
+            | DataType::BigInt(_)
+            | DataType::Real
+            | DataType::Float(_)
+            | DataType::Double(_)
+            | DataType::Decimal(_)
+            | DataType::Numeric(_)
+            | DataType::Varchar(_)
+            | DataType::Text
+            | DataType::String(_)
+            | DataType::Date
+            | DataType::Time(..)
+            | DataType::Timestamp(..)
     )
 }
 

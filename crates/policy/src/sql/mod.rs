@@ -14,6 +14,7 @@ mod functions;
 pub mod guard;
 mod limit;
 mod literal;
+mod moments;
 pub mod parse;
 mod personal;
 pub mod postgres;

@@ -72,6 +72,7 @@ fn without_anything_the_defaults_hold() {
     auth.jwt_audience                   (not set)
     auth.actor_claim                    sub
     auth.role_claim                     role
+    auth.bare_origin                    token
     auth.leeway_seconds                 30
     log.level                           info
     log.format                          pretty
