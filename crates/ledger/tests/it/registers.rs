@@ -46,7 +46,7 @@ async fn registers(place: &Place) {
 
 async fn token(ledger: &Ledger, actor: &str, role: &str, expires_at: Option<Timestamp>) -> String {
     let claims = BTreeMap::from([("tenant".to_owned(), "a".to_owned())]);
-    let token = NewToken { actor: actor.to_owned(), role: role.to_owned(), claims, expires_at };
+    let token = NewToken { actor: domain::Actor::token(actor), role: role.to_owned(), claims, expires_at };
     ledger.create_token(token).await.unwrap().0.id
 }
 
