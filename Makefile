@@ -1,4 +1,4 @@
-# The commands of the house. `make run` and `make test` need nothing but Rust, Node's npm and a shell.
+# The commands of the house. `make run` and `make test` need nothing but Rust, Python, Node's npm and a shell.
 
 PORT ?= 8080
 DATA ?= data

@@ -65,7 +65,9 @@ fn definition(name: &str, parquet: &Path) -> String {
 fn open_for_writing(path: &Path) -> Result<Connection> {
     let mut tried = 0;
     loop {
-        match Connection::open_with_flags(path, quiet()?) {
+        // In a format that every DuckDB since 1.0 opens: people look into it with their own.
+        let config = quiet()?.with("storage_compatibility_version", "v1.0.0").map_err(|error| unusable(&error))?;
+        match Connection::open_with_flags(path, config) {
             Ok(connection) => return Ok(connection),
             Err(error) if tried < TRIES && is_locked(&error) => {
                 tried += 1;

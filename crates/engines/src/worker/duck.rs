@@ -227,10 +227,24 @@ fn json_reader(connection: &Connection, file: &str) -> duckdb::Result<String> {
     let columns: Vec<String> = statement
         .query_map([], |row| {
             let (name, native): (String, String) = (row.get(0)?, row.get(1)?);
-            Ok(format!("{}: {}", literal(&name), literal(&native)))
+            Ok(format!("{}: {}", literal(&name), literal(&of_nulls_as_json(&native))))
         })?
         .collect::<duckdb::Result<_>>()?;
     Ok(format!("FROM read_json({file}, columns = {{{}}})", columns.join(", ")))
+}
+
+/// A type in which values of which a file knows nothing but NULL are JSON, as no column can be of type NULL.
+fn of_nulls_as_json(native: &str) -> String {
+    const NULL: &str = "\"NULL\"";
+    let mut shown = String::new();
+    let mut rest = native;
+    while let Some((before, after)) = rest.split_once(NULL) {
+        // The name of a field is followed by its type.
+        let is_type = after.is_empty() || after.starts_with([')', ',', '[']);
+        shown.extend([before, if is_type { "JSON" } else { NULL }]);
+        rest = after;
+    }
+    shown + rest
 }
 
 /// Everything off that statements could reach the outside by; the last setting makes it final.

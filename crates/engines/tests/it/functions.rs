@@ -28,7 +28,7 @@ const KINDS: &[Kind] = &[
     Kind("timestamptz", "TIMESTAMPTZ", "2024-01-02 03:04:05+00", &["infinity", "-infinity", "294247-01-10 04:00:54+00"]),
     Kind("timestamp_ns", "TIMESTAMP_NS", "2024-01-02 03:04:05", &["infinity", "2262-04-11 23:47:16.854775806"]),
     Kind("time", "TIME", "03:04:05", &["00:00:00", "24:00:00", "23:59:59.999999"]),
-    Kind("interval", "INTERVAL", "1 day", &["999999 years", "-999999 years", "0 days", "9999999999999 seconds"]),
+    Kind("interval", "INTERVAL", "1 day", &["999999 years", "0 days", "9999999999999 seconds"]),
     Kind("boolean", "BOOLEAN", "true", &["false"]),
     Kind("blob", "BLOB", "ab", &["\\xFF\\xFE", "", "\\x00", "\\x80abc"]),
     Kind("bit", "BIT", "101", &["1", "0", "1111111111111111111111"]),
@@ -82,21 +82,26 @@ fn kind_of(parameter: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.1 == name).or_else(|| KINDS.first())
 }
 
-/// A way to call something: how it is written, with `{}` for each argument, and what the arguments are.
+/// Functions that policy refuses where rows are hidden.
+const WHOLE: [&str; 5] =
+    ["list_cosine_distance", "list_cosine_similarity", "list_distance", "list_dot_product", "list_inner_product"];
+
+/// A way to call something: how it is written, with `{}` for each argument, what the arguments are, and whether it is
+/// another word for something.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Call(String, Vec<&'static str>);
+struct Call(String, Vec<&'static str>, bool);
 
 fn calls(allowed: &BTreeSet<&str>) -> BTreeSet<Call> {
     let connection = duckdb::Connection::open_in_memory().unwrap();
-    let catalogue = "SELECT function_name, array_to_string(parameter_types, ';'), coalesce(varargs, ''), len(parameters) \
+    let catalogue = "SELECT function_name, array_to_string(parameter_types, ';'), coalesce(varargs, ''), len(parameters), alias_of IS NOT NULL \
                      FROM duckdb_functions() WHERE function_type IN ('scalar', 'macro')";
     let mut statement = connection.prepare(catalogue).unwrap();
     let overloads = statement.query_map([], |row| {
         let types = row.get::<_, Option<String>>(1)?.unwrap_or_default();
-        Ok((row.get::<_, String>(0)?, types, row.get::<_, String>(2)?, row.get::<_, u64>(3)?))
+        Ok((row.get::<_, String>(0)?, types, row.get::<_, String>(2)?, row.get::<_, u64>(3)?, row.get::<_, bool>(4)?))
     });
     let mut found = BTreeSet::new();
-    for (name, types, varargs, count) in overloads.unwrap().map(Result::unwrap) {
+    for (name, types, varargs, count, is_alias) in overloads.unwrap().map(Result::unwrap) {
         if !allowed.contains(name.as_str()) {
             continue;
         }
@@ -112,14 +117,15 @@ fn calls(allowed: &BTreeSet<&str>) -> BTreeSet<Call> {
         }
         for types in lists.iter().filter(|types| !types.is_empty()) {
             let Some(kinds) = types.iter().map(|t| kind_of(t).map(|k| k.1)).collect() else { continue };
-            found.insert(Call(format!("{name}({})", vec!["{}"; types.len()].join(", ")), kinds));
+            found.insert(Call(format!("{name}({})", vec!["{}"; types.len()].join(", ")), kinds, is_alias));
         }
     }
-    let mut add = |text: &str, kinds: &[&'static str]| found.insert(Call(text.to_owned(), kinds.to_vec()));
+    let mut add = |text: &str, kinds: &[&'static str]| {
+        found.insert(Call(text.to_owned(), kinds.to_vec(), text.starts_with("CAST")))
+    };
     for Kind(_, from, ..) in KINDS {
         for Kind(_, to, ..) in KINDS {
             add(&format!("CAST({{}} AS {to})"), &[from]);
-            add(&format!("TRY_CAST({{}} AS {to})"), &[from]);
         }
     }
     for number in ["BIGINT", "INTEGER", "DOUBLE", "DECIMAL(18,3)", "HUGEINT", "UBIGINT"] {
@@ -166,6 +172,7 @@ impl Call {
             let argument = |(i, kind): (usize, &&Kind)| if i == place { kind.by_text() } else { kind.constant() };
             self.with(&kinds.iter().enumerate().map(argument).collect::<Vec<_>>())
         });
+        let by_text = by_text.filter(|_| !self.2);
         std::iter::once(self.with(&natives)).chain(by_text).collect()
     }
 }
@@ -194,8 +201,14 @@ fn write(dir: &Path, format: Format, nasty: bool) -> Source {
         .execute_batch(&format!("INSERT INTO texts SELECT i, 'E', {} FROM range(3000) AS r (i)", usual.join(", ")))
         .unwrap();
     for i in 0..60_usize {
-        let hidden: Vec<String> =
-            KINDS.iter().map(|kind| if nasty { quoted(kind.3[i % kind.3.len()]) } else { quoted(kind.2) }).collect();
+        let hidden: Vec<String> = KINDS
+            .iter()
+            .map(|kind| match nasty && (format != Format::Csv || kind.0 == "varchar") {
+                true => quoted(kind.3[i % kind.3.len()]),
+                // What a file of text holds decides the types that are guessed for all of it.
+                false => quoted(kind.2),
+            })
+            .collect();
         connection
             .execute_batch(&format!("INSERT INTO texts VALUES ({}, 'A', {})", 5000 + i, hidden.join(", ")))
             .unwrap();
@@ -290,7 +303,29 @@ async fn told(side: &Side, policy: &Policy, schema: &SourceSchema, text: &str) -
     Ok(domain::sha256_hex(&executed.0.rows.ipc))
 }
 
+/// The visible rows alone, in DuckDB itself: a statement that fails on them tells nothing here.
+struct Visible(duckdb::Connection);
+
+impl Visible {
+    fn new() -> Self {
+        let connection = duckdb::Connection::open_in_memory().unwrap();
+        let kinds =
+            KINDS.iter().map(|kind| format!("{} AS t_{}, {} AS n_{}", quoted(kind.2), kind.0, kind.constant(), kind.0));
+        let columns = kinds.collect::<Vec<_>>().join(", ");
+        let rows = format!(
+            "CREATE TABLE probe AS SELECT CAST(i AS INTEGER) AS id, 'E' AS region, {columns} FROM range(2) AS r (i)"
+        );
+        connection.execute_batch(&rows).unwrap();
+        Self(connection)
+    }
+
+    fn runs(&self, text: &str) -> bool {
+        self.0.execute_batch(text).is_ok()
+    }
+}
+
 fn compare(format: Format, filters: &[&str], expressions: &[String]) {
+    let visible = Visible::new();
     let lists = [include_str!("../../../policy/src/sql/functions/duckdb.txt")];
     let allowed: BTreeSet<&str> = lists
         .iter()
@@ -311,8 +346,9 @@ fn compare(format: Format, filters: &[&str], expressions: &[String]) {
     for filter in filters {
         let policy = contracts(filter);
         for expression in expressions {
-            for text in statements(expression) {
-                let [one, other] = sides.each_ref().map(|side| runtime.block_on(told(side, &policy, &schema, &text)));
+            for text in statements(expression).into_iter().filter(|text| visible.runs(text)) {
+                let [left, right] = sides.each_ref().map(|side| told(side, &policy, &schema, &text));
+                let (one, other) = runtime.block_on(async { tokio::join!(left, right) });
                 compared += 1;
                 with_rows += usize::from(one.is_ok());
                 if one.is_ok() {
@@ -329,9 +365,11 @@ fn compare(format: Format, filters: &[&str], expressions: &[String]) {
     let functions = format!("functions that gave rows under a filter: DuckDB, {format:?}");
     testkit::tally("engine", &functions, worked.len(), "leaks", 0);
     assert!(leaks.is_empty(), "{} of {compared} differ:\n{}", leaks.len(), leaks.join("\n"));
-    assert!(with_rows * 10 >= compared * 6, "only {with_rows} of {compared} gave rows");
+    // Files of text have no lists, structs and maps.
+    let share = if format == Format::Csv { 6 } else { 9 };
+    assert!(compared > 400 && with_rows * 10 >= compared * share, "only {with_rows} of {compared} gave rows");
     if format == Format::Parquet {
-        let never: Vec<_> = allowed.difference(&worked).collect();
+        let never: Vec<_> = allowed.difference(&worked).filter(|name| !WHOLE.contains(name)).collect();
         assert!(never.is_empty(), "{} functions never gave rows: {never:?}", never.len());
     }
 }

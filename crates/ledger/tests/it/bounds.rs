@@ -58,7 +58,8 @@ async fn no_part_of_a_run_takes_more_than_its_share(place: Place) {
     };
     let question = || Clarification { question: long(), choices: vec!["y".repeat(9_000); 300] };
     let column = |count: usize, name: &str| table(&vec![name.to_owned(); count], &[vec!["v".to_owned(); count]]).0;
-    let parts: [(&str, fn(&mut Run, String)); 7] = [
+    type Put = fn(&mut Run, String);
+    let parts: [(&str, Put); 7] = [
         ("question", |run, text| run.question = Some(text)),
         ("reading", |run, text| run.reading = Some(text)),
         ("sql", |run, text| run.sql_text = Some(text)),

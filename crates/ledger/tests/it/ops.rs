@@ -184,6 +184,9 @@ async fn only_somebody_else_approves_and_only_what_they_saw(place: Place) {
     let expected = [
         "script.proposed",
         "approval.refused",
+        "script.proposed",
+        "approval.refused",
+        "script.approved",
         "approval.refused",
         "script.approved",
         "script.proposed",

@@ -9,9 +9,9 @@ use super::build::number;
 use domain::Dialect;
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
-    BinaryOperator, CaseWhen, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, Ident, LimitClause, ObjectName, ObjectNamePart, Offset, OffsetRows, Query, UnaryOperator,
-    visit_expressions,
+    AccessExpr, BinaryOperator, CaseWhen, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
+    FunctionArguments, Ident, LimitClause, ObjectName, ObjectNamePart, Offset, OffsetRows, Query, Subscript,
+    UnaryOperator, visit_expressions,
 };
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -100,6 +100,9 @@ fn is_plain(expr: &Expr) -> bool {
         ),
         Expr::Like { escape_char, .. } | Expr::ILike { escape_char, .. } => escape_char.is_none(),
         Expr::Cast { data_type, .. } => is_simple(data_type),
+        Expr::CompoundFieldAccess { access_chain, .. } => access_chain.iter().all(|access| {
+            matches!(access, AccessExpr::Dot(_) | AccessExpr::Subscript(Subscript::Index { index: Expr::Value(_) }))
+        }),
         Expr::Function(function) => match function.name.0.as_slice() {
             [ObjectNamePart::Identifier(name)] => plain_functions().contains(name.value.to_lowercase().as_str()),
             _ => false,

@@ -24,6 +24,8 @@ pub enum Rule {
     Template(usize),
     /// The length of the list must follow from constants.
     Series,
+    /// It looks at values of rows that a filter has removed, whatever stands between: no table of the statement may hide rows.
+    Whole,
 }
 
 type Allowed = HashMap<&'static str, Rule>;
@@ -59,6 +61,7 @@ fn read_rule(rule: &str) -> Rule {
     match rule.split_once('=') {
         Some(("bound", n)) => Rule::Bound(place(n)),
         Some(("template", n)) => Rule::Template(place(n)),
+        None if rule == "whole" => Rule::Whole,
         _ => Rule::Series,
     }
 }
@@ -222,6 +225,10 @@ impl Walker<'_> {
     fn expanded(&mut self, rule: Rule, name: &str, args: &[FunctionArg]) -> Walk<u64> {
         let factor = match rule {
             Rule::Free => 1,
+            Rule::Whole => {
+                self.whole.get_or_insert_with(|| name.to_lowercase());
+                1
+            }
             Rule::Bound(place) => match args.get(place) {
                 None => 1,
                 Some(arg) => super::series::constant(arg).ok_or_else(|| unbounded(name))?.unsigned_abs(),
@@ -232,6 +239,12 @@ impl Walker<'_> {
         let total = self.expansion.saturating_mul(factor.max(1));
         if total > super::series::MAX { Err(unbounded(name)) } else { Ok(total) }
     }
+}
+
+pub fn over_hidden_rows(name: &str) -> Fault {
+    let message =
+        format!("the function `{}` cannot be called over tables whose rows are not all shown to you", clip(name));
+    refuse("sql.function_over_hidden_rows", message, "compute the same with list_transform, list_zip and list_sum")
 }
 
 pub fn unbounded(name: &str) -> Fault {

@@ -1,6 +1,7 @@
 //! The state of one walk over a statement.
 
 use super::fence;
+use super::functions::over_hidden_rows;
 use super::personal::Personal;
 use super::refuse::{Walk, refuse};
 use super::scope::Scopes;
@@ -35,6 +36,8 @@ pub struct Walker<'a> {
     pub(super) personal: Personal,
     /// Whether the columns of tables with a row filter need a fence.
     pub(super) fence_columns: bool,
+    /// A function that may not be called where rows are hidden.
+    pub(super) whole: Option<String>,
     used: Used,
     /// Claim → its parameter, so that each is bound once.
     claims: BTreeMap<String, usize>,
@@ -71,6 +74,7 @@ impl<'a> Walker<'a> {
             expansion: 1,
             personal: Personal::default(),
             fence_columns: true,
+            whole: None,
             used,
             claims: BTreeMap::new(),
             reads: 0,
@@ -81,6 +85,9 @@ impl<'a> Walker<'a> {
     pub fn statement(mut self, query: &mut Query) -> Walk<Used> {
         self.fence_columns = fence::is_needed(query);
         self.query(query, None)?;
+        if let Some(name) = self.whole.filter(|_| self.used.hides_rows) {
+            return Err(over_hidden_rows(&name));
+        }
         Ok(Used { personal: self.personal.is_read(), ..self.used })
     }
 

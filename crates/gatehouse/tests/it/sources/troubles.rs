@@ -7,7 +7,8 @@ use std::io::{BufRead, BufReader};
 use ureq::http::Method;
 
 /// A join that never ends.
-const ENDLESS: &str = "SELECT count(*) FROM numbers a, numbers b, numbers c WHERE a.n + b.n + c.n < 0";
+const ENDLESS: &str =
+    "SELECT count(*) FROM numbers a, numbers b, numbers c WHERE a.n * b.n + c.n * c.n = a.n * c.n + 7";
 
 pub fn all(tried: &mut Tried) {
     time_out(tried);
