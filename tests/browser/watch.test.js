@@ -6,8 +6,8 @@ import { Server } from "./harness/server.js";
 import { ask, cookieOf, server, visit } from "./harness/visit.js";
 
 /** A statement that runs until it is stopped, and one that takes a while. */
-const ENDLESS = "SELECT count(*) AS n FROM sales_orders a, sales_orders b, sales_orders c WHERE a.quantity + b.quantity + c.quantity < 0";
-const SLOW = "SELECT count(*) AS n FROM sales_orders a, sales_orders b WHERE a.quantity + b.quantity < 0";
+const ENDLESS = "SELECT count(*) AS n FROM sales_orders a, sales_orders b, sales_orders c WHERE a.quantity + b.quantity < c.quantity";
+const SLOW = "SELECT count(*) AS n FROM sales_orders a, sales_orders b WHERE a.quantity + b.quantity * a.quantity < b.quantity";
 
 /** @param {import("playwright-core").Page} page */
 async function askEndless(page) {
