@@ -95,13 +95,14 @@ impl Bound<'_> {
         view
     }
 
-    /// Something to know. The version of the data changes with personal values too, and is of no use to a model.
+    /// Something to know. The version of the data and the sizes of its files change with personal values too, and are of no
+    /// use to a model.
     fn told(&self, value: &impl serde::Serialize) -> Result<Called, Fault> {
         if self.purpose != Purpose::Step {
             return Called::value(value);
         }
         let mut told = serde_json::to_value(value).map_err(|_| Fault::internal("tool.answer"))?;
-        without_version(&mut told);
+        without_state(&mut told);
         Called::value(&told)
     }
 
@@ -115,13 +116,13 @@ impl Bound<'_> {
     }
 }
 
-fn without_version(told: &mut Value) {
+fn without_state(told: &mut Value) {
     match told {
         Value::Object(fields) => {
-            fields.remove("version_hash");
-            fields.values_mut().for_each(without_version);
+            fields.retain(|name, _| !["version_hash", "bytes"].contains(&name.as_str()));
+            fields.values_mut().for_each(without_state);
         }
-        Value::Array(items) => items.iter_mut().for_each(without_version),
+        Value::Array(items) => items.iter_mut().for_each(without_state),
         _ => {}
     }
 }
