@@ -93,6 +93,8 @@ export const strings = {
   copyRow: "Copy row",
   truncated: (/** @type {number} */ n) =>
     `The result is cut off: only the first ${count(n, "row")} came back. Ask for a total or a narrower period to see the whole.`,
+  kept: (/** @type {number} */ n, /** @type {number} */ all) =>
+    `The record keeps ${n ? `only the first ${count(n, "row")}` : "none"} of ${count(all, "row")}. Ask again to see them all.`,
   filteredBy: (/** @type {string[]} */ list) => `Your role sees only some rows of ${names(list)}. The answer covers those rows.`,
   noChart: "No suitable chart for a result of this shape. The table has it all.",
   chartMissing: "The chart could not be drawn. The table has it all.",
@@ -183,6 +185,8 @@ export const strings = {
   atEntry: (/** @type {string} */ seq) => `Entry ${seq}: `,
   verified: (/** @type {string} */ entries, /** @type {string} */ heads, /** @type {string} */ capsules) =>
     `${entries} entries, ${heads} signed heads and ${capsules} runs were looked at.`,
+  unsignedTail: (/** @type {number} */ n, /** @type {string} */ since) =>
+    `No signed head covers the last ${count(n, "entry", "entries")} yet, since ${since}: until one does, a change there would not show.`,
   lastEntries: "Last entries",
   number: "No.",
   when: "When",

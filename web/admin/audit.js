@@ -50,7 +50,8 @@ function State({ state: { entries, head } }) {
 /** @param {{report: ChainReport}} props */
 function Report({ report }) {
   const facts = strings.verified(grouped(report.entries), grouped(report.heads), grouped(report.capsules));
-  if (report.whole) return html`<section class="verdict allowed"><h2>${strings.whole}</h2><p class="muted">${facts}</p></section>`;
+  const tail = report.unsigned_since && strings.unsignedTail(report.entries - report.signed, momentOf(report.unsigned_since));
+  if (report.whole) return html`<section class="verdict allowed"><h2>${strings.whole}</h2><p class="muted">${facts} ${tail}</p></section>`;
   const where = report.flaw?.seq ? strings.atEntry(grouped(report.flaw.seq)) : "";
   return html`<section class="verdict broken"><h2>${strings.broken}</h2><p>${where}${report.flaw?.message}</p><p class="muted">${facts}</p></section>`;
 }

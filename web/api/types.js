@@ -37,6 +37,7 @@
  * @property {Cell[][]} rows
  * @property {number} row_count
  * @property {boolean} truncated
+ * @property {boolean} [result_truncated]
  * @property {Chart | null} chart
  * @property {number | null} exec_time_ms
  * @property {Fault | null} error
@@ -116,6 +117,8 @@
  * @typedef {object} ChainReport
  * @property {boolean} whole
  * @property {number} entries
+ * @property {number} signed
+ * @property {string | null} unsigned_since
  * @property {number} heads
  * @property {number} capsules
  * @property {number} pruned

@@ -21,7 +21,8 @@ export function Outcome({ run, stopped, open, onAsk }) {
 /** @param {Run} run */
 function notices({ result, filtered_by: filteredBy }) {
   const texts = [];
-  if (result.truncated) texts.push(strings.truncated(result.rows.length));
+  if (result.truncated) texts.push(strings.truncated(result.row_count));
+  if (result.result_truncated) texts.push(strings.kept(result.rows.length, result.row_count));
   if (filteredBy.length) texts.push(strings.filteredBy(filteredBy));
   return texts;
 }

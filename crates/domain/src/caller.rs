@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// The identified sender of one request: the only identity that policy, engines and the ledger see.
 #[derive(Debug, Clone)]
 pub struct Caller {
-    /// The person, agent or service, as its token names it.
+    /// The person, agent or service, by its whole name ([`crate::Names`]): where it comes from is a part of it.
     pub actor: String,
     /// The role its token grants. Contracts may raise or lower it for one resource (`grants`).
     pub role: String,

@@ -4,6 +4,7 @@
 //! ([`Ask`]), what somebody untrusted proposes ([`Proposal`]), what came of it ([`Outcome`]) and
 //! what is remembered of it ([`Run`]). Nothing here does I/O, knows HTTP or is asynchronous.
 
+mod actor;
 mod ask;
 mod caller;
 pub mod change;
@@ -22,6 +23,7 @@ mod script;
 mod shape;
 mod value;
 
+pub use actor::{Actor, Names, Origin, fold};
 pub use ask::{Ask, Door, Purpose, Turn, Wish};
 pub use caller::Caller;
 pub use change::{ChangePlan, FilterOperator, Op};

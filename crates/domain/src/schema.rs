@@ -104,6 +104,9 @@ pub struct Table {
     pub row_count: Option<u64>,
     /// True when policy shows this caller only some of the rows.
     pub filtered: bool,
+    /// Whether there may be rows that the reader may not see: filtered ones, or such as are marked as deleted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hides_rows: bool,
     /// The column that it is divided by, where its engine reads only the parts that a condition on it asks for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partition_by: Option<String>,

@@ -16,6 +16,7 @@ pub mod words {
 
 pub fn from_worker(failed: &Failed) -> Fault {
     let (kind, code) = match failed.cause {
+        Cause::Syntax => return syntax(&failed.message),
         Cause::Statement => (Kind::Invalid, "engine.statement"),
         Cause::Data => (Kind::Execution, "engine.data"),
         Cause::Memory => return out_of_memory(),
@@ -46,6 +47,16 @@ pub fn from_worker(failed: &Failed) -> Fault {
     }
 }
 
+/// A data error as the caller of this statement is told it. Where rows are hidden from the caller, it is one sentence
+/// whatever the engine said: its words could quote a row that it came across before it was filtered.
+pub fn on_data(hides_rows: bool, fault: Fault) -> Fault {
+    if fault.code != "engine.data" || !hides_rows {
+        return fault;
+    }
+    Fault::new(Kind::Execution, "engine.data", "the statement fails on a value of the rows that you may see")
+        .hint("look for a cast, a division or a function that cannot take every value; try_cast and nullif can help")
+}
+
 /// A field is named to who may know of it.
 pub fn named(fault: Fault, known: &[String]) -> Fault {
     if fault.code != "change.required" {
@@ -67,6 +78,12 @@ fn no_row() -> Fault {
 pub fn read_only(source: &str) -> Fault {
     Fault::new(Kind::Forbidden, "source.read_only", format!("the source `{source}` is only read"))
         .hint("whoever runs this server may mark it as `writable`")
+}
+
+/// What our parser has read and the engine's cannot. Its words are of the statement, never of data.
+pub fn syntax(message: &str) -> Fault {
+    Fault::new(Kind::Invalid, "engine.syntax", message)
+        .hint("the engine does not know this syntax: write it in another way")
 }
 
 pub fn out_of_memory() -> Fault {

@@ -108,14 +108,16 @@ impl Engines {
         if let Some(remote) = self.remote(source)? {
             let whole = async { remote.begin(approved, query).await?.whole().await };
             let answer = tokio::time::timeout(most, whole).await.map_err(|_| fault::timeout(limits.seconds))?;
-            let (Queried { columns, row_count, truncated, exec_ms }, ipc) = answer?;
+            let told = answer.map_err(|fault| fault::on_data(approved.hides_rows(), fault));
+            let (Queried { columns, row_count, truncated, exec_ms }, ipc) = told?;
             let (rows, data_version) = (Rows { columns, ipc, row_count, truncated }, source.data_version()?);
             return Ok((Executed { rows, exec_ms, data_version }, turn));
         }
         let mut work = self.work(source, approved, Profile::Usual, turn).await?;
         let answer = tokio::time::timeout(most, work.worker.get()?.query(query)).await;
         let answer = answer.map_err(|_| fault::timeout(limits.seconds))?;
-        let (Queried { columns, row_count, truncated, exec_ms }, ipc) = work.worker.understand(answer)?;
+        let told = work.worker.understand(answer).map_err(|fault| fault::on_data(approved.hides_rows(), fault));
+        let (Queried { columns, row_count, truncated, exec_ms }, ipc) = told?;
         let (turn, data_version) = work.done()?;
         Ok((Executed { rows: Rows { columns, ipc, row_count, truncated }, exec_ms, data_version }, turn))
     }

@@ -204,6 +204,8 @@ pub struct Failed {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
+    /// The engine reads the statement otherwise than the check did, and cannot parse it.
+    Syntax,
     /// The engine does not accept the statement.
     Statement,
     /// The statement failed on the data.

@@ -30,6 +30,8 @@ pub struct Streaming<T: Send + 'static> {
     /// Bytes that came so far, and those after which the worker is not believed any more.
     came: u64,
     most: u64,
+    /// Whether there may be rows that its caller may not see.
+    hides_rows: bool,
 }
 
 /// Where a statement is at work.
@@ -89,7 +91,7 @@ impl Engines {
             form,
             tables: approved.tables().to_vec(),
             announce: true,
-            filtered: !approved.filtered_by().is_empty(),
+            filtered: approved.hides_rows(),
             // Only what is passed on as it comes: nobody here reads it twice, or decides by it.
             window: form == Form::Arrow,
         };
@@ -99,7 +101,8 @@ impl Engines {
             _ => query.bytes.saturating_mul(2).saturating_add(SLACK),
         };
         let began = Instant::now();
-        let (work, data_version) = self.begin(source, approved, query, turn).await?;
+        let begun = self.begin(source, approved, query, turn).await;
+        let (work, data_version) = begun.map_err(|fault| fault::on_data(approved.hides_rows(), fault))?;
         let mut streaming = Streaming {
             work: Some(work),
             columns: Vec::new(),
@@ -109,6 +112,7 @@ impl Engines {
             gave_way: false,
             came: 0,
             most,
+            hides_rows: approved.hides_rows(),
         };
         match streaming.piece().await? {
             Piece::Columns(columns) => streaming.columns = columns,
@@ -176,6 +180,11 @@ impl<T: Send + 'static> Streaming<T> {
     }
 
     async fn piece(&mut self) -> Result<Piece, Fault> {
+        let hides_rows = self.hides_rows;
+        self.raw_piece().await.map_err(|fault| fault::on_data(hides_rows, fault))
+    }
+
+    async fn raw_piece(&mut self) -> Result<Piece, Fault> {
         let mut work = self.work.take().ok_or_else(over)?;
         let left = Duration::from_secs(self.seconds).saturating_sub(self.began.elapsed());
         let seconds = self.seconds;

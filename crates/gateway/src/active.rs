@@ -2,9 +2,10 @@
 
 use crate::path::Reply;
 use domain::{Caller, Fault, RunId};
+use planner::records::Routed;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -44,6 +45,8 @@ pub struct Watch {
     pub cancel: CancellationToken,
     /// Set once it changes something: from then on it cannot be taken back.
     begun: AtomicBool,
+    /// Where the router of Records sent its instruction.
+    routed: OnceLock<Routed>,
     events: watch::Sender<Vec<Event>>,
 }
 
@@ -52,12 +55,20 @@ impl Watch {
         let events = watch::Sender::new(Vec::with_capacity(4));
         let caller = caller.clone();
         let (cancel, begun) = (CancellationToken::new(), AtomicBool::new(false));
-        Arc::new(Self { run_id: RunId::new(), caller, cancel, begun, events })
+        Arc::new(Self { run_id: RunId::new(), caller, cancel, begun, routed: OnceLock::new(), events })
     }
 
     /// From here on a cancellation comes too late: what has begun to be written is seen through.
     pub fn begin(&self) {
         self.begun.store(true, Ordering::Relaxed);
+    }
+
+    pub fn note_route(&self, routed: Routed) {
+        let _ = self.routed.set(routed);
+    }
+
+    pub fn routed(&self) -> Option<&Routed> {
+        self.routed.get()
     }
 
     /// Whether it has begun to change something.

@@ -2,7 +2,9 @@
 
 use crate::config::{Config, Secret};
 use crate::contracts::Contracts;
+use crate::data_dir;
 use crate::datasets::{Dataset, Datasets};
+use crate::disk::Disk;
 use crate::house::{House, open_sandbox};
 use crate::planning::Mind;
 use serde::Serialize;
@@ -33,10 +35,11 @@ fn finding(check: &'static str, verdict: Verdict, message: impl Into<String>) ->
 
 /// Looks at everything, and goes on after what fails.
 pub async fn examine(config: Config) -> Vec<Finding> {
-    let mut findings = vec![finding("config", Verdict::Ok, format!("data in `{}`", config.data.display()))];
+    let mut findings = vec![data(&config)];
     findings.push(sandbox(&config));
     findings.push(contracts(&config));
     findings.push(ledger(&config).await);
+    findings.extend(disk(&config));
     findings.push(port(&config));
     findings.push(clock());
     findings.push(planner(&config).await);
@@ -48,6 +51,16 @@ pub async fn examine(config: Config) -> Vec<Finding> {
         },
     }
     findings
+}
+
+/// Whoever may look into it reads what is asked and answered, and data that workers may read.
+fn data(config: &Config) -> Finding {
+    let data = config.data.display();
+    if data_dir::is_open(&config.data) {
+        let message = format!("other users of this machine may look into `{data}`: chmod 700 it");
+        return finding("config", Verdict::Warn, message);
+    }
+    finding("config", Verdict::Ok, format!("data in `{data}`"))
 }
 
 fn sandbox(config: &Config) -> Finding {
@@ -125,6 +138,25 @@ async fn ledger(config: &Config) -> Finding {
         },
         Err(error) => finding("ledger", Verdict::Fail, error.to_string()),
     }
+}
+
+/// None where the ledger is no file.
+fn disk(config: &Config) -> Option<Finding> {
+    let space = Disk::of(config).space()?;
+    let mib = |bytes: u64| bytes >> 20;
+    let message = format!("{} MiB are free on the disk of the ledger", mib(space.free));
+    let reserve = mib(space.reserve);
+    Some(match () {
+        () if space.is_short() => finding(
+            "disk",
+            Verdict::Fail,
+            format!("{message}: with less than {reserve} MiB no work is begun; free some space"),
+        ),
+        () if space.is_low() => {
+            finding("disk", Verdict::Warn, format!("{message}: below {reserve} MiB no work is begun; free some space"))
+        }
+        () => finding("disk", Verdict::Ok, message),
+    })
 }
 
 fn place(config: &Config) -> String {

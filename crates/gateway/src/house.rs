@@ -6,6 +6,7 @@ use crate::changes::Owed;
 use crate::config::Config;
 use crate::contracts::Contracts;
 use crate::datasets::{Dataset, Datasets};
+use crate::disk::Disk;
 use crate::doors::scan::cache::Shelf;
 use crate::doors::scan::results::Results;
 use crate::http::attempts::Attempts;
@@ -22,7 +23,6 @@ use policy::Policy;
 use sandbox::{Container, Host, Program, Sandbox, Unavailable};
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -65,6 +65,7 @@ pub struct House {
     /// The port that it listens on, once it does.
     pub port: OnceLock<u16>,
     /// When the ledger was last tried, and whether it took the write.
+    pub(crate) disk: Disk,
     pub(crate) ledger_tried: tokio::sync::Mutex<Option<(Instant, bool)>>,
 }
 
@@ -112,7 +113,7 @@ impl House {
             metrics: Metrics::default(),
             rates: Rates::new(&config),
             attempts: Attempts::default(),
-            verifier: Verifier::new(&config.jwt),
+            verifier: Verifier::new(&config.jwt, config.names),
             held_back: AtomicUsize::new(0),
             shelf: Shelf::default(),
             results: Results::new(config.scan.result_cache_bytes),
@@ -122,6 +123,7 @@ impl House {
             shutdown: CancellationToken::new(),
             port: OnceLock::new(),
             ledger_tried: tokio::sync::Mutex::default(),
+            disk: Disk::of(&config),
             config,
         }))
     }
@@ -211,8 +213,7 @@ fn no_dataset(id: &str) -> Fault {
 /// Finds out what this machine can hold a worker with. The worker is this program itself.
 pub fn open_sandbox(config: &Config) -> Result<Sandbox, CannotOpen> {
     let path = std::env::current_exe().map_err(|e| format!("cannot find this program's own file: {e}"))?;
-    let libraries = duckdb_library().into_iter().collect();
-    let program = Program { path, args: vec![OsString::from("runner")], libraries };
+    let program = Program { path, args: vec![OsString::from("runner")], libraries: engines::duckdb_libraries() };
     let mut host = Host::detect(config.sandbox_user.as_deref()).map_err(unavailable)?;
     host.container = config.sandbox_image.as_deref().map(Container::of);
     let hint = match host.container {
@@ -228,13 +229,6 @@ pub fn open_sandbox(config: &Config) -> Result<Sandbox, CannotOpen> {
 fn unavailable(why: Unavailable) -> String {
     let fault = Fault::from(why);
     format!("{}: {}", fault.code, fault.message)
-}
-
-/// Where the loader found `libduckdb.so`, if it is not part of this program.
-fn duckdb_library() -> Option<PathBuf> {
-    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
-    let file = maps.lines().filter_map(|line| line.split_whitespace().nth(5)).find(|f| f.contains("libduckdb"))?;
-    PathBuf::from(file).parent().map(PathBuf::from)
 }
 
 /// What the house does on its own while it serves.

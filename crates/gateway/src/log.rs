@@ -7,15 +7,23 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// Tells of every request what we tell ourselves.
-const CHATTY: &str = "rmcp";
+/// Our own crates, and what engines print. Others log statements, requests and headers when they are asked for details, so
+/// that they tell of warnings only, whatever the level.
+const OURS: [&str; 11] =
+    ["gatehouse", "gateway", "engines", "ledger", "planner", "policy", "sandbox", "ops", "domain", "device", "worker"];
+
+/// Warns of requests that it does not understand, in their words.
+const TALKATIVE: &str = "rmcp";
 
 /// Installs the log. Later calls change nothing.
 pub fn start(log: &Log) {
     let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let builder = tracing_subscriber::fmt().with_max_level(log.level).with_ansi(colour).with_writer(std::io::stderr);
-    let quiet = if log.level == Level::INFO { Level::WARN } else { log.level };
-    let targets = Targets::new().with_default(log.level).with_target(CHATTY, quiet);
+    let quiet = log.level.min(Level::WARN);
+    let targets = Targets::new()
+        .with_default(quiet)
+        .with_target(TALKATIVE, log.level.min(Level::ERROR))
+        .with_targets(OURS.map(|ours| (ours, log.level)));
     // A second server in one process (tests) keeps the first one's log.
     let _ = match log.format {
         LogFormat::Json => builder.json().flatten_event(true).finish().with(targets).try_init(),

@@ -1,5 +1,6 @@
 //! What is counted, for Prometheus. `/metrics` needs an admin's token.
 
+use crate::disk::Space;
 use crate::doors::ops::metrics::OpsMetrics;
 use crate::doors::records::metrics::RecordsMetrics;
 use crate::doors::scan::metrics::ScanMetrics;
@@ -37,6 +38,8 @@ pub struct Metrics {
     steps: Family<StepLabels, Histogram>,
     pub rate_limited: Counter,
     pub active_runs: Gauge,
+    disk_free: Gauge,
+    disk_reserve: Gauge,
     pub scans: ScanMetrics,
     pub records: RecordsMetrics,
     pub ops: OpsMetrics,
@@ -52,17 +55,40 @@ impl Default for Metrics {
         );
         let rate_limited = Counter::default();
         let active_runs = Gauge::default();
+        let (disk_free, disk_reserve) = (Gauge::default(), Gauge::default());
         registry.register("http_requests", "Requests answered", requests.clone());
         registry.register("runs", "Runs recorded", runs.clone());
         registry.register("step_seconds", "Time spent in each step of the path", steps.clone());
         registry.register("rate_limited", "Requests refused for their rate", rate_limited.clone());
         registry.register("active_runs", "Runs on their way", active_runs.clone());
+        let free = "Free space on the disk of the ledger's file, -1 where it is not known";
+        registry.register("ledger_disk_free_bytes", free, disk_free.clone());
+        let reserve = "Free space below which new work is refused; warn at four times as much";
+        registry.register("ledger_disk_reserve_bytes", reserve, disk_reserve.clone());
         let (scans, records, ops) = (ScanMetrics::default(), RecordsMetrics::default(), OpsMetrics::default());
-        Self { registry, requests, runs, steps, rate_limited, active_runs, scans, records, ops }
+        Self {
+            registry,
+            requests,
+            runs,
+            steps,
+            rate_limited,
+            active_runs,
+            disk_free,
+            disk_reserve,
+            scans,
+            records,
+            ops,
+        }
     }
 }
 
 impl Metrics {
+    pub fn disk(&self, space: Option<Space>) {
+        let bytes = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
+        self.disk_free.set(space.map_or(-1, |space| bytes(space.free)));
+        self.disk_reserve.set(space.map_or(0, |space| bytes(space.reserve)));
+    }
+
     pub fn answered(&self, labels: RequestLabels) {
         self.requests.get_or_create(&labels).inc();
     }

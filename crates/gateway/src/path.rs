@@ -25,6 +25,7 @@ use domain::{
 };
 use engines::{Executed, Source};
 use futures_util::FutureExt;
+use planner::records::Routed;
 use policy::{Approved, Author};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -43,6 +44,8 @@ pub struct Reply {
     pub seen: Seen,
     /// Rows that were written, where it was a change.
     pub affected: Option<u64>,
+    /// Where its instruction was sent, where it was one.
+    pub routed: Option<Routed>,
 }
 
 /// What policy has found out about an approved statement, whatever came of it then.
@@ -108,6 +111,8 @@ impl House {
 
     /// The path itself. The record is written before anybody is told that it is done.
     async fn walk(self: &Arc<Self>, caller: &Caller, ask: &Ask, watch: &Watch) -> Result<Reply, Fault> {
+        // Not even the refusal is recorded: what is left of the disk is for work that has begun.
+        self.disk.admit()?;
         let mut run = begin(caller, ask, watch, self.policy().fingerprint());
         let mut seen = Seen::default();
         let end = tokio::select! {
@@ -130,6 +135,7 @@ impl House {
         };
         let is_sent = matches!(outcome, Outcome::Sent);
         let mut reply = capsule::conclude(run, ask, outcome, seen).await?;
+        reply.routed = watch.routed().cloned();
         if is_sent {
             // It was noted with its package, durably; the device's word ends it.
             return Ok(reply);
@@ -162,7 +168,7 @@ impl House {
             run.timings.plan_ms = milliseconds(start);
             return Ok(Done { outcome: Outcome::Told(told?), why_nothing: None, turn: None });
         }
-        let proposal = self.propose(caller, ask, run).await?;
+        let proposal = self.propose(caller, ask, watch, run).await?;
         watch.enter(Stage::Validating);
         if let Proposal::Script { device, script } = &proposal {
             watch.begin();
@@ -189,7 +195,13 @@ impl House {
     }
 
     /// Plan: from a wish to a proposal.
-    pub(crate) async fn propose(self: &Arc<Self>, caller: &Caller, ask: &Ask, run: &mut Run) -> Result<Proposal, Stop> {
+    pub(crate) async fn propose(
+        self: &Arc<Self>,
+        caller: &Caller,
+        ask: &Ask,
+        watch: &Watch,
+        run: &mut Run,
+    ) -> Result<Proposal, Stop> {
         let proposal = match &ask.wish {
             Wish::Proposal(proposal) | Wish::Step { proposal, .. } => proposal.clone(),
             Wish::Question { .. } | Wish::Instruction { .. } => {
@@ -197,6 +209,7 @@ impl House {
                 let planned = match &ask.wish {
                     Wish::Instruction { text, hints } => {
                         let instructed = self.instruct(caller, text, hints).await?;
+                        watch.note_route(instructed.routed);
                         if let Some(spent) = instructed.spent {
                             cost = spent.cost_usd;
                         }
@@ -341,6 +354,7 @@ impl House {
     /// Record: required before the reply. A run that cannot be recorded did not happen for the caller.
     pub(crate) async fn record(&self, run: &Run) -> Result<(), Fault> {
         self.metrics.ran(run);
+        self.audit_lines.recorded(run);
         if run.purpose == Purpose::Answer {
             log(run);
         }

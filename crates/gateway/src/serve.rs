@@ -40,6 +40,10 @@ pub async fn serve(house: Arc<House>) -> Result<Serving, CannotOpen> {
     let address = listener.local_addr().map_err(|e| e.to_string())?;
     let _ = house.port.set(address.port());
     servers::join(&house, address).await.map_err(|e| e.to_string())?;
+    let unexported = house.ledger.take_up_chain().await.map_err(|e| e.to_string())?;
+    if unexported > 0 {
+        tracing::warn!(unexported, "signed heads were missing in `audit-heads.jsonl`, and are in it again");
+    }
     records::examine(&house).await?;
     house.resume_scripts().await.map_err(|fault| fault.to_string())?;
     let handle = Handle::new();

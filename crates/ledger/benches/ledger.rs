@@ -13,6 +13,7 @@
 #[path = "../tests/it/place.rs"]
 mod place;
 
+use domain::Actor;
 use ledger::{Ledger, NewToken};
 use place::{Place, run};
 use std::io::Write;
@@ -75,7 +76,7 @@ async fn concurrent_records(ledger: &Ledger) -> Vec<Duration> {
 }
 
 async fn lookups(ledger: &Ledger) -> Vec<Duration> {
-    let token = NewToken { actor: "ann".into(), role: "analyst".into(), claims: [].into(), expires_at: None };
+    let token = NewToken { actor: Actor::token("ann"), role: "analyst".into(), claims: [].into(), expires_at: None };
     let (_, secret) = ledger.create_token(token).await.unwrap();
     let mut times = Vec::with_capacity(LOOKUPS);
     for _ in 0..LOOKUPS {

@@ -65,7 +65,7 @@ impl Ledger {
     /// What became of a change: an entry in the chain and, where there is none yet, the record of its run. Whether there was
     /// none.
     pub async fn settle_change(&self, run: &Run, event: AuditEvent) -> Result<bool, LedgerError> {
-        let (id, sealed) = (run.run_id, Sealed::of(run)?);
+        let (id, sealed) = (run.run_id, Sealed::of(run, self.result_bytes)?);
         self.write(move |conn| {
             let known = conn.query("SELECT 1 AS known FROM run_capsules WHERE run_id = $1", args![id.to_string()])?;
             if known.is_empty() {

@@ -36,6 +36,12 @@ pub enum LedgerError {
     KeyUnreadable(PathBuf),
     #[error("others may read the key `{}`; hint: chmod 600, and consider the key known", .0.display())]
     KeyExposed(PathBuf),
+    #[error(
+        "`{name}` differs from the actor `{taken}` only by case or by spaces at the ends; hint: use `{taken}`, or another name"
+    )]
+    NameTaken { name: String, taken: String },
+    #[error("the actor `{0}` would begin like one from elsewhere; hint: leave out the part before the colon")]
+    NameReserved(String),
     #[error("run `{0}` is already on record")]
     AlreadyRecorded(RunId),
     #[error("column `{column}` of a record cannot be read: {cause}; hint: run `gatehouse audit verify`")]
@@ -147,6 +153,15 @@ impl From<LedgerError> for Fault {
             LedgerError::BadCursor(text) => {
                 Fault::new(Kind::Invalid, "runs.cursor_invalid", format!("`{text}` is no cursor of a page of runs"))
                     .hint("send `next` of the page before, or leave it out")
+            }
+            LedgerError::NameTaken { name, taken } => {
+                let message =
+                    format!("`{name}` differs from the actor `{taken}` only by case or by spaces at the ends");
+                Fault::new(Kind::Conflict, "token.name_taken", message).hint(format!("use `{taken}`, or another name"))
+            }
+            LedgerError::NameReserved(name) => {
+                let message = format!("the actor `{name}` would begin like one from elsewhere");
+                Fault::new(Kind::Invalid, "token.name", message).hint("leave out the part before the colon")
             }
             _ => Fault::new(Kind::Unavailable, "ledger.unavailable", "the record cannot be written or read now"),
         }

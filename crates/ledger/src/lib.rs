@@ -21,6 +21,7 @@
 //! statements on its `conn`.
 
 mod audit;
+mod bounds;
 mod capsule;
 mod changes;
 mod error;
@@ -28,6 +29,7 @@ mod files;
 mod home;
 mod keys;
 mod migrations;
+mod names;
 pub mod ops;
 mod prune;
 mod pulse;
@@ -42,6 +44,7 @@ mod time;
 mod tokens;
 
 pub use audit::{AuditEntry, AuditEvent, AuditState, ChainReport, Flaw, FlawKind, SignedHead};
+pub use bounds::{kept_params, kept_statement};
 pub use changes::Begun;
 pub use error::LedgerError;
 pub use home::Home;
@@ -55,20 +58,29 @@ pub use sign_ins::Identity;
 pub use store::postgres::Address;
 pub use tokens::{NewToken, TokenInfo};
 
+use audit::signing::Signing;
+use domain::Names;
 use keys::AuditKey;
 use servers::Membership;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use store::{Conn, Store};
+
+/// How often heads are signed where nothing else is said.
+const HEAD_INTERVAL: Duration = Duration::from_secs(60);
 
 /// A handle to the ledger; clones share it.
 #[derive(Clone)]
 pub struct Ledger {
     store: Arc<Store>,
     key: AuditKey,
-    /// Where signed heads are exported to.
-    heads: Arc<Path>,
+    signing: Arc<Signing>,
+    /// The most that is kept of a result.
+    result_bytes: usize,
     membership: Arc<Membership>,
+    /// How actors are written.
+    names: Names,
     /// Scans that have ended and could not be recorded yet.
     owed: Arc<scans::Owed>,
 }
@@ -80,10 +92,31 @@ impl Ledger {
         Ok(Self {
             store: Arc::new(home.open()?),
             key: AuditKey::open(keys)?,
-            heads: home.heads().into(),
+            signing: Arc::new(Signing::new(home.heads(), matches!(home, Home::Postgres { .. }), HEAD_INTERVAL)),
+            result_bytes: bounds::RESULT_BYTES,
             membership: Arc::default(),
+            names: Names::default(),
             owed: Arc::default(),
         })
+    }
+
+    /// How often a server signs the head of the chain: `verify` expects a head for what is older than a few of these.
+    #[must_use]
+    pub fn signed_every(mut self, interval: Duration) -> Self {
+        let Signing { file, shared, .. } = &*self.signing;
+        self.signing = Arc::new(Signing::new(file.clone(), *shared, interval));
+        self
+    }
+
+    /// Keeps at most so many bytes of a result.
+    #[must_use]
+    pub fn keeping(self, result_bytes: usize) -> Self {
+        Self { result_bytes, ..self }
+    }
+
+    /// The same ledger, told how actors are written.
+    pub fn with_names(self, names: Names) -> Self {
+        Self { names, ..self }
     }
 
     /// Whether several servers may be serving from it.
@@ -95,7 +128,14 @@ impl Ledger {
         &self,
         work: impl Fn(&dyn Conn) -> Result<T, LedgerError> + Send + 'static,
     ) -> Result<T, LedgerError> {
-        self.store.write(work).await
+        if !self.signing.is_due() {
+            return self.store.write(work).await;
+        }
+        let (key, signing) = (self.key.clone(), self.signing.clone());
+        // In one piece of work: what a caller has begun to write is written, also if that caller goes away.
+        let (head, done) = self.store.write(move |conn| Ok((signing.try_sign(conn, &key), work(conn)?))).await?;
+        self.signed_by_the_way(head).await;
+        Ok(done)
     }
 
     async fn read<T: Send + 'static>(

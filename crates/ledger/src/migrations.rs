@@ -26,5 +26,6 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     "007_changes",
     "008_ops",
     "009_heard",
-    "010_cells"
+    "010_cells",
+    "011_origins"
 ];

@@ -76,7 +76,7 @@ impl Ledger {
     /// After a scan that had begun: its capsule, its entries in the chain and what it took of the quota, all or nothing.
     /// Where that fails it is owed: [`Ledger::pay_owed`] tries again, so that the quota is not held for ever.
     pub async fn end_scan(&self, run: &Run, bytes: u64, event: AuditEvent) -> Result<(), LedgerError> {
-        let ended = Arc::new(Ended { id: run.run_id, run: Sealed::of(run)?, event, bytes });
+        let ended = Arc::new(Ended { id: run.run_id, run: Sealed::of(run, self.result_bytes)?, event, bytes });
         let recorded = self.record_end(&ended).await;
         if recorded.is_err() {
             self.owed.0.lock().unwrap_or_else(PoisonError::into_inner).push(ended);
@@ -122,7 +122,7 @@ impl Ledger {
         quota: ScanQuota,
         event: AuditEvent,
     ) -> Result<bool, LedgerError> {
-        let (actor, run) = (run.actor.clone(), Sealed::of(run)?);
+        let (actor, run) = (run.actor.clone(), Sealed::of(run, self.result_bytes)?);
         self.write(move |conn| {
             let now = Timestamp::now();
             if grant(conn, &actor, bytes, quota, now)? != Ok(bytes) {
@@ -138,7 +138,7 @@ impl Ledger {
 
     /// A scan that did not come as far as to begin.
     pub async fn refuse_scan(&self, run: &Run, event: AuditEvent) -> Result<(), LedgerError> {
-        let (id, run) = (run.run_id.to_string(), Sealed::of(run)?);
+        let (id, run) = (run.run_id.to_string(), Sealed::of(run, self.result_bytes)?);
         self.write(move |conn| {
             run.keep(conn)?;
             audit::append(conn, &event)?;

@@ -3,7 +3,8 @@
 use crate::audit::{self, AuditEvent};
 use crate::secret::{self, Presented, Secret, Use};
 use crate::store::{Conn, Row, args};
-use crate::{Ledger, LedgerError, time};
+use crate::{Ledger, LedgerError, names, time};
+use domain::{Actor, Caller, Names};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 /// Whom a token is for.
 #[derive(Debug, Clone)]
 pub struct NewToken {
-    pub actor: String,
+    pub actor: Actor,
     pub role: String,
     /// Further claims, for `rows` predicates.
     pub claims: BTreeMap<String, String>,
@@ -25,6 +26,7 @@ pub struct NewToken {
 pub struct TokenInfo {
     /// The middle part of the secret; names the token in lists, logs and `revoke_token`.
     pub id: String,
+    /// By its whole name.
     pub actor: String,
     pub role: String,
     pub claims: BTreeMap<String, String>,
@@ -39,10 +41,10 @@ impl TokenInfo {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
     }
 
-    fn read(row: &Row) -> Result<Self, LedgerError> {
+    fn read(row: &Row, written: Names) -> Result<Self, LedgerError> {
         Ok(Self {
             id: row.get("id")?,
-            actor: row.get("actor")?,
+            actor: names::kept(row, written)?,
             role: row.get("role")?,
             claims: row.json("claims_json")?,
             created_at: time::parse("created_at", &row.get::<String>("created_at")?)?,
@@ -53,73 +55,87 @@ impl TokenInfo {
 }
 
 impl Ledger {
-    /// Makes a token and its `token.created` entry. The secret cannot be had again.
+    /// Makes a token and its `token.created` entry. The secret cannot be had again. The actor's name may not be one that
+    /// people would take for another's.
     pub async fn create_token(&self, token: NewToken) -> Result<(TokenInfo, Secret), LedgerError> {
-        self.write(move |conn| create(conn, &token)).await
+        let written = self.names;
+        self.write(move |conn| {
+            names::check(conn, &token.actor)?;
+            create(conn, &token, written)
+        })
+        .await
+    }
+
+    /// A token for somebody who is identified already, wherever they come from.
+    pub async fn lend_token(&self, caller: &Caller, expires_at: Timestamp) -> Result<(TokenInfo, Secret), LedgerError> {
+        let written = self.names;
+        let actor = written.read(&caller.actor);
+        let (role, claims) = (caller.role.clone(), caller.claims.clone());
+        let token = NewToken { actor, role, claims, expires_at: Some(expires_at) };
+        self.write(move |conn| create(conn, &token, written)).await
     }
 
     /// All tokens, also revoked and expired ones, the newest first.
     pub async fn tokens(&self) -> Result<Vec<TokenInfo>, LedgerError> {
-        self.read(list).await
+        let written = self.names;
+        self.read(move |conn| list(conn, written)).await
     }
 
     /// Ends a token at once, with its `token.revoked` entry. False when there is no such token to end.
     pub async fn revoke_token(&self, id: &str) -> Result<bool, LedgerError> {
-        let id = id.to_owned();
-        self.write(move |conn| revoke(conn, &id)).await
+        let (id, written) = (id.to_owned(), self.names);
+        self.write(move |conn| revoke(conn, &id, written)).await
     }
 
     /// Whose token this is; none for a wrong, revoked or expired one, and no saying which.
     pub async fn authenticate(&self, secret: &str) -> Result<Option<TokenInfo>, LedgerError> {
         let Some(token) = Presented::parse(Use::Token, secret) else { return Ok(None) };
-        self.read(move |conn| authenticate(conn, &token)).await
+        let written = self.names;
+        self.read(move |conn| authenticate(conn, &token, written)).await
     }
 }
 
-pub(crate) fn create(conn: &dyn Conn, token: &NewToken) -> Result<(TokenInfo, Secret), LedgerError> {
+pub(crate) fn create(conn: &dyn Conn, token: &NewToken, written: Names) -> Result<(TokenInfo, Secret), LedgerError> {
     let minted = secret::mint(Use::Token)?;
     let NewToken { actor, role, claims, expires_at } = token.clone();
+    let (kept, actor) = (names::KEPT.write(&actor), written.write(&actor));
     let created_at = Timestamp::now();
     let info = TokenInfo { id: minted.id, actor, role, claims, created_at, expires_at, revoked_at: None };
+    let (claims, at, until) =
+        (serde_json::to_string(&info.claims)?, time::text(created_at), expires_at.map(time::text));
     conn.execute(
         "INSERT INTO tokens (id, hash, actor, role, claims_json, created_at, expires_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7)",
-        args![
-            &info.id,
-            minted.hash,
-            &info.actor,
-            &info.role,
-            serde_json::to_string(&info.claims)?,
-            time::text(created_at),
-            expires_at.map(time::text),
-        ],
+        args![&info.id, &minted.hash, &kept, &info.role, &claims, &at, until.as_deref()],
     )?;
-    let detail = json!({"token": info.id, "claims": info.claims, "expires_at": expires_at});
+    let until = until.as_deref().unwrap_or_default();
+    let record = audit::record(&[&info.id, &minted.hash, &kept, &info.role, &claims, &at, until])?;
+    let detail = json!({"token": info.id, "claims": info.claims, "expires_at": expires_at, "record": record});
     audit::append(conn, &AuditEvent::new("token.created").about(&info.actor, &info.role).detail(detail))?;
     Ok((info, minted.secret))
 }
 
-fn list(conn: &dyn Conn) -> Result<Vec<TokenInfo>, LedgerError> {
+fn list(conn: &dyn Conn, written: Names) -> Result<Vec<TokenInfo>, LedgerError> {
     let tokens = conn.query("SELECT * FROM tokens ORDER BY created_at DESC, id", &[])?;
-    tokens.iter().map(TokenInfo::read).collect()
+    tokens.iter().map(|row| TokenInfo::read(row, written)).collect()
 }
 
 /// False when there is no such token, or it was revoked before.
-pub(crate) fn revoke(conn: &dyn Conn, id: &str) -> Result<bool, LedgerError> {
+pub(crate) fn revoke(conn: &dyn Conn, id: &str, written: Names) -> Result<bool, LedgerError> {
     let sql = "UPDATE tokens SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL";
     if conn.execute(sql, args![id, time::text(Timestamp::now())])? == 0 {
         return Ok(false);
     }
-    let token = TokenInfo::read(&conn.only("SELECT * FROM tokens WHERE id = $1", args![id])?)?;
+    let token = TokenInfo::read(&conn.only("SELECT * FROM tokens WHERE id = $1", args![id])?, written)?;
     let event = AuditEvent::new("token.revoked").about(&token.actor, &token.role).detail(json!({"token": id}));
     audit::append(conn, &event)?;
     Ok(true)
 }
 
-fn authenticate(conn: &dyn Conn, presented: &Presented) -> Result<Option<TokenInfo>, LedgerError> {
+fn authenticate(conn: &dyn Conn, presented: &Presented, written: Names) -> Result<Option<TokenInfo>, LedgerError> {
     if !presented.matches(conn)? {
         return Ok(None);
     }
-    let token = TokenInfo::read(&conn.only("SELECT * FROM tokens WHERE id = $1", args![&presented.id])?)?;
+    let token = TokenInfo::read(&conn.only("SELECT * FROM tokens WHERE id = $1", args![&presented.id])?, written)?;
     Ok(Some(token).filter(|token| token.is_valid(Timestamp::now())))
 }

@@ -7,7 +7,7 @@
 mod place;
 
 use crate::place::{Place, run};
-use domain::{Run, RunId};
+use domain::{Actor, Run, RunId};
 use ledger::NewToken;
 use serde_json::value::RawValue;
 use std::time::{Duration, Instant};
@@ -57,7 +57,7 @@ async fn whether_a_run_exists(place: Place) {
 
 async fn whether_a_token_exists(place: Place) {
     let ledger = place.open();
-    let ann = NewToken { actor: "ann".into(), role: "analyst".into(), claims: [].into(), expires_at: None };
+    let ann = NewToken { actor: Actor::token("ann"), role: "analyst".into(), claims: [].into(), expires_at: None };
     let (info, _) = ledger.create_token(ann).await.unwrap();
     let wrong = "0".repeat(64);
     let (known, unknown) = (format!("gh_{}_{wrong}", info.id), format!("gh_{}_{wrong}", "f".repeat(16)));

@@ -12,8 +12,18 @@ pub struct Reader<'a> {
     pub policy: &'a Policy,
     pub caller: &'a Caller,
     pub source: &'a SourceSchema,
-    /// Whether rows that are marked as deleted are there.
-    pub deleted: bool,
+    pub deleted: Deleted,
+}
+
+/// Which rows that are marked as deleted are there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deleted {
+    /// None.
+    Hidden,
+    /// All, for roles that the contract lets see them; for others none.
+    ByRole,
+    /// All: the image of a change shows the row that this very change has marked.
+    Shown,
 }
 
 /// A resource as one caller may read it.
@@ -25,8 +35,8 @@ pub struct Readable<'a> {
     pub contracts: Vec<&'a Contract>,
     pub fields: Vec<ReadableField<'a>>,
     pub rows: Vec<&'a RowFilter>,
-    /// Leaves out what is marked as deleted. It hides nothing that is there.
-    pub living: Option<&'a RowFilter>,
+    /// Leaves out what is marked as deleted.
+    pub living: Vec<&'a RowFilter>,
 }
 
 pub struct ReadableField<'a> {
@@ -36,8 +46,14 @@ pub struct ReadableField<'a> {
 }
 
 impl Readable<'_> {
+    /// Whether a row filter applies, which answers tell of.
     pub fn is_filtered(&self) -> bool {
         !self.rows.is_empty()
+    }
+
+    /// Whether the table may have rows that this caller may not see, for whatever reason.
+    pub fn hides_rows(&self) -> bool {
+        self.is_filtered() || !self.living.is_empty()
     }
 
     pub fn field(&self, name: &str) -> Option<&ReadableField<'_>> {
@@ -104,11 +120,8 @@ impl<'a> Reader<'a> {
             contracts: vec![contract],
             fields: Vec::new(),
             rows: Vec::new(),
-            living: entry.living.as_ref().filter(|_| !self.deleted),
+            living: Vec::new(),
         };
-        if readable.living.is_some_and(|living| !living.fits(table)) {
-            return None;
-        }
         let mut hidden: Vec<&str> = Vec::new();
         // Another contract over the same table binds as well: the stricter of both holds.
         let others = self
@@ -116,7 +129,14 @@ impl<'a> Reader<'a> {
             .entries_for(self.caller, &self.source.source)
             .filter(|other| !std::ptr::eq(*other, entry) && other.contract.table.eq_ignore_ascii_case(&contract.table));
         for entry in std::iter::once(entry).chain(others) {
-            match self.say(entry) {
+            let say = self.say(entry);
+            if let Some(living) = entry.living.as_ref().filter(|_| self.leaves_out_deleted(&say)) {
+                if !living.fits(table) {
+                    return None;
+                }
+                readable.living.push(living);
+            }
+            match say {
                 Say::Nothing | Say::All => continue,
                 // Rows that cannot be told apart any more are not shown at all.
                 Say::Role(_, Some(rows)) if !rows.fits(table) => return None,
@@ -140,6 +160,14 @@ impl<'a> Reader<'a> {
         Some(readable)
     }
 
+    fn leaves_out_deleted(&self, say: &Say<'_>) -> bool {
+        match (self.deleted, say) {
+            (Deleted::Shown, _) | (_, Say::Nothing) => false,
+            (Deleted::ByRole, Say::Role(role, _)) => !role.deleted,
+            (Deleted::ByRole | Deleted::Hidden, _) => true,
+        }
+    }
+
     fn say(&self, entry: &'a Entry) -> Say<'a> {
         let contract = &entry.contract;
         let role = contract.role_of(&self.caller.actor, &self.caller.role);
@@ -161,6 +189,6 @@ fn without_contract(table: &Table) -> Readable<'_> {
         contracts: Vec::new(),
         fields: fields.map(|column| ReadableField { name: &column.name, column, field: None }).collect(),
         rows: Vec::new(),
-        living: None,
+        living: Vec::new(),
     }
 }

@@ -23,6 +23,7 @@ pub struct Approved {
     pub(crate) limits: Limits,
     pub(crate) contracts: Vec<ContractUse>,
     pub(crate) filtered_by: Vec<String>,
+    pub(crate) hides_rows: bool,
     pub(crate) tables: Vec<String>,
     pub(crate) proposal_hash: String,
     pub(crate) personal: bool,
@@ -158,6 +159,11 @@ impl Approved {
     /// Resources of which only some rows are shown.
     pub fn filtered_by(&self) -> &[String] {
         &self.filtered_by
+    }
+    /// Whether a table that it reads may have rows that its caller may not see: filtered ones, or such as are marked as
+    /// deleted. Nothing that an engine knows of whole tables is told then.
+    pub fn hides_rows(&self) -> bool {
+        self.hides_rows
     }
     /// The physical tables that it reads.
     pub fn tables(&self) -> &[String] {

@@ -1,6 +1,6 @@
 //! Proposal → Approved.
 
-use crate::access::Reader;
+use crate::access::{Deleted, Reader};
 use crate::approved::{Approved, with_values};
 use crate::change::{self, Checked};
 use crate::plan;
@@ -38,7 +38,7 @@ impl Policy {
             let message = format!("unknown source `{}`", sql::refuse::clip(proposal.source()));
             return Err(Fault::new(Kind::NotFound, "policy.unknown_source", message));
         }
-        let reader = Reader { policy: self, caller, source, deleted: true };
+        let reader = Reader { policy: self, caller, source, deleted: Deleted::ByRole };
         let mut limits = *limits;
         let (mut written, mut service) = (None, None);
         let (text, used) = match proposal {
@@ -83,6 +83,7 @@ impl Policy {
             limits,
             contracts: used.contracts.into_iter().collect(),
             filtered_by: used.filtered.into_iter().collect(),
+            hides_rows: used.hides_rows,
             tables: used.tables.into_iter().collect(),
             proposal_hash: proposal.hash(),
             personal: used.personal,
@@ -97,7 +98,7 @@ impl Policy {
     /// A plan in the SQL that this caller could have written instead, over resource names and with its
     /// values in it: to be read, changed and sent as text. It is checked like any other text then.
     pub fn plan_as_text(&self, caller: &Caller, source: &SourceSchema, plan: &QueryPlan) -> Result<String, Fault> {
-        let compiled = plan::compile(Reader { policy: self, caller, source, deleted: true }, plan)?;
+        let compiled = plan::compile(Reader { policy: self, caller, source, deleted: Deleted::ByRole }, plan)?;
         Ok(with_values(&compiled.sql, &compiled.params))
     }
 }
@@ -106,7 +107,7 @@ impl Policy {
     /// A scan as it was understood: its texts in the flavour that they came in, written from the tree. Equal scans give
     /// equal texts, whatever they looked like.
     pub fn canonical_scan(&self, caller: &Caller, source: &SourceSchema, scan: &Scan) -> Result<Scan, Fault> {
-        scan::canonical(Reader { policy: self, caller, source, deleted: true }, scan)
+        scan::canonical(Reader { policy: self, caller, source, deleted: Deleted::ByRole }, scan)
     }
 }
 

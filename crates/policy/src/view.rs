@@ -1,6 +1,6 @@
 //! What a caller sees of a source.
 
-use crate::access::{Readable, ReadableField, Reader};
+use crate::access::{Deleted, Readable, ReadableField, Reader};
 use crate::policy::Policy;
 use domain::{Caller, Column, ForeignKey, SourceSchema, Table};
 
@@ -8,7 +8,7 @@ impl Policy {
     /// The source as this caller may see it: resources by canonical name with their readable columns,
     /// and the joins between them. What it may not see is not there.
     pub fn view(&self, caller: &Caller, source: &SourceSchema) -> SourceSchema {
-        let reader = Reader { policy: self, caller, source, deleted: true };
+        let reader = Reader { policy: self, caller, source, deleted: Deleted::ByRole };
         let readable: Vec<Readable<'_>> = reader.resources().filter(|r| !r.fields.is_empty()).collect();
         SourceSchema {
             source: source.source.clone(),
@@ -31,8 +31,9 @@ fn table(readable: &Readable<'_>, all: &[Readable<'_>]) -> Table {
         foreign_keys: joins(readable, all),
         inferred: inferred(readable),
         synonyms: contract.map(|c| c.synonyms.clone()).unwrap_or_default(),
-        row_count: if readable.is_filtered() { None } else { readable.table.row_count },
+        row_count: if readable.hides_rows() { None } else { readable.table.row_count },
         filtered: readable.is_filtered(),
+        hides_rows: readable.hides_rows(),
         partition_by: names(readable, &readable.table.partition_by).and_then(|mut name| name.pop()),
         clustered_by: readable.table.clustered_by.iter().filter_map(|name| names(readable, [name])).flatten().collect(),
         given: readable.table.given,

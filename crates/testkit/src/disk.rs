@@ -69,6 +69,24 @@ impl Disk {
         file.sync_all().expect("written");
     }
 
+    /// Takes space until less than so much is left.
+    pub fn fill_up_to(&self, left: u64) {
+        let path = self.path().join(BALLAST);
+        let mut file = OpenOptions::new().append(true).create(true).open(path).expect("a file");
+        while self.space() >= left {
+            file.write_all(&[0; 65536]).expect("space");
+            file.sync_all().expect("written");
+        }
+    }
+
+    /// What is left of it, in bytes.
+    pub fn space(&self) -> u64 {
+        // `df` looks for the mount, which is not there in this namespace.
+        let output = Command::new("stat").args(["-f", "-c", "%a %S"]).arg(self.path()).output().expect("stat");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.split_whitespace().map(|number| number.parse::<u64>().expect("a number")).product()
+    }
+
     /// Gives the space back.
     pub fn free(&self) {
         fs::remove_file(self.path().join(BALLAST)).expect("there is ballast");

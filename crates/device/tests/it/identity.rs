@@ -46,7 +46,7 @@ fn people_of_an_identity_service_propose_and_approve() {
     let mut scene = scene();
     (scene.eva, scene.bea) = (person(&scene, "eva@plant", "engineer"), person(&scene, "bea@plant", "approver"));
     let kept = scene.remove_lock();
-    assert_eq!(kept["requester"], "eva@plant", "{kept}");
+    assert_eq!(kept["requester"], "jwt:eva@plant", "{kept}");
     let own = person(&scene, "eva@plant", "approver");
     assert_eq!(scene.say(&own, "approve", &kept).code(), "approval.own", "whatever role they have now");
     let guest = person(&scene, "gus@plant", "authenticated");
@@ -55,7 +55,7 @@ fn people_of_an_identity_service_propose_and_approve() {
         scene.server.stranger().bearer(&signed("another-secret-that-is-long-enough", &claims("x", "approver")));
     assert_eq!(scene.say(&forged, "approve", &kept).status, 401);
     let said = scene.say(&scene.bea, "approve", &kept);
-    assert_eq!(said.json()["approvals"][0]["actor"], "bea@plant", "{}", said.text());
+    assert_eq!(said.json()["approvals"][0]["actor"], "jwt:bea@plant", "{}", said.text());
     scene.device.once();
     assert_eq!(scene.package(&kept)["result"]["exit_code"], 0);
 }

@@ -2,7 +2,7 @@
 //!
 //! Its messages quote values, also of rows that the caller may not see: of what failed on the data only the kind is told.
 
-use crate::fault::{busy, out_of_memory};
+use crate::fault::{busy, out_of_memory, syntax};
 use crate::worker::message::first_line;
 use domain::{Fault, Kind};
 use reqwest::StatusCode;
@@ -71,7 +71,10 @@ fn statement(source: &str, message: &str) -> Fault {
             "a column that it reads is not there any more",
         );
     }
-    if says(&[" at [", "Syntax error", "No matching signature", "Function not found"]) {
+    if says(&["Syntax error"]) {
+        return syntax(&first_line(message));
+    }
+    if says(&[" at [", "No matching signature", "Function not found"]) {
         return Fault::new(Kind::Invalid, "engine.statement", first_line(message));
     }
     let lower = message.to_ascii_lowercase();
@@ -149,7 +152,7 @@ mod tests {
 
     /// As Google's documents and the emulator say it.
     #[rustfmt::skip]
-    const SAID: [(u16, &str, &str, &str); 16] = [
+    const SAID: [(u16, &str, &str, &str); 17] = [
         (401, "authError", "Request had invalid authentication credentials.", "source.credentials"),
         (403, "accessDenied", "Access Denied: Table p:d.t: User does not have permission", "source.denied"),
         (403, "quotaExceeded", "Quota exceeded: Your project exceeded quota for free query bytes scanned", "source.quota"),
@@ -160,6 +163,7 @@ mod tests {
         (400, "invalidQuery", "Unrecognized name: word at [1:8]", "source.schema_changed"),
         (400, "invalidQuery", "Name word not found inside orders at [1:8]", "source.schema_changed"),
         (400, "invalidQuery", "No matching signature for operator = for argument types: DATETIME, TIMESTAMP at [1:50]", "engine.statement"),
+        (400, "invalidQuery", "Syntax error: Expected end of input but got keyword QUALIFY at [1:5]", "engine.syntax"),
         (400, "invalidQuery", "division by zero: 42 / 0", "engine.data"),
         (400, "invalidQuery", "Bad int64 value: secret", "engine.data"),
         (400, "resourcesExceeded", "Resources exceeded during query execution", "engine.memory"),

@@ -60,7 +60,7 @@ impl BigQuery {
         let (jobs, storage) = (self.jobs.clone(), self.storage.clone());
         if query.form == Form::Estimate {
             // What a table holds tells of the rows that a filter hides, too.
-            let filtered = !approved.filtered_by().is_empty();
+            let filtered = approved.hides_rows();
             return Ok(Pieces::fed(move |outbox| async move {
                 let scan_bytes = if filtered { None } else { jobs.would_read(&query).await? };
                 drop(place);

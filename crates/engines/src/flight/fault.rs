@@ -54,8 +54,11 @@ pub fn from_status(source: &str, status: &Status) -> Fault {
             format!("a column of source `{source}` is no longer what the catalog says"),
         )
         .hint("the catalog is older than the source: reload it, and ask again"),
+        _ if says(&["parse error", "parser error", "parse_syntax_error", "syntax error"]) => {
+            crate::fault::syntax(&said)
+        }
         Code::InvalidArgument | Code::Unimplemented => Fault::new(Kind::Invalid, "engine.statement", said),
-        _ if says(&["analysis error", "plan error", "parse error", "not implemented", "unsupported"]) => {
+        _ if says(&["analysis error", "plan error", "not implemented", "unsupported"]) => {
             Fault::new(Kind::Invalid, "engine.statement", said)
         }
         _ => Fault::new(Kind::Execution, "engine.data", said),
@@ -79,7 +82,7 @@ mod tests {
 
     /// As Sail, Ballista, the transport, and proxies before an engine say it.
     #[rustfmt::skip]
-    const SAID: [(Code, &str, &str); 14] = [
+    const SAID: [(Code, &str, &str); 16] = [
         (Code::Unauthenticated, "token expired", "source.credentials"),
         (Code::PermissionDenied, "no", "source.credentials"),
         (Code::Unavailable, "tcp connect error", "source.unreachable"),
@@ -90,6 +93,8 @@ mod tests {
         (Code::Internal, "plan error: error in Arrow: Divide by zero error", "engine.data"),
         (Code::Internal, "Arrow error: Cast error: Cannot cast string 'secret' to value of Int32 type", "engine.data"),
         (Code::Internal, "plan error: analysis error: unknown function: f", "engine.statement"),
+        (Code::InvalidArgument, "sql parser error: Expected: an expression, found: )", "engine.syntax"),
+        (Code::Internal, "plan error: [PARSE_SYNTAX_ERROR] Syntax error at or near 'FROM'", "engine.syntax"),
         (Code::Unauthenticated, "unknown or expired session token; re-run the Flight handshake", "source.credentials"),
         (Code::InvalidArgument, "failed to plan query: Error during planning: table 'datafusion.public.t' not found", "source.table_gone"),
         (Code::InvalidArgument, "failed to plan query: Schema error: No field named t.secret. Valid fields are t.id.", "source.schema_changed"),

@@ -55,7 +55,7 @@ impl Flight {
     pub async fn begin(&self, approved: &Approved, query: Query) -> Result<Pieces, Fault> {
         let began = Instant::now();
         let place = self.place().await?;
-        let filtered = !approved.filtered_by().is_empty();
+        let filtered = approved.hides_rows();
         if query.form == Form::Estimate {
             return Ok(self.estimating(place, query, filtered));
         }

@@ -3,7 +3,7 @@
 //! Its messages quote values, also of rows that the caller may not see: of what failed on the data only the kind is told.
 
 use crate::fault::words::{NO_TARGET, OUTSIDE, RULE, UNIQUE};
-use crate::fault::{busy, from_worker, out_of_memory, timeout};
+use crate::fault::{busy, from_worker, out_of_memory, syntax, timeout};
 use crate::protocol::{Cause, Failed};
 use crate::worker::message::first_line;
 use domain::{Fault, Kind};
@@ -29,6 +29,7 @@ pub fn of(source: &str, error: &Error, seconds: u64) -> Fault {
         "42703" => {
             changed(source, Kind::Conflict, "source.schema_changed", "a column that it reads is not there any more")
         }
+        "42601" => syntax(&first_line(told.message())),
         "42501" => denied(source),
         "25006" => Fault::new(Kind::SqlPolicy, "engine.denied", "the statement writes, and nothing here may"),
         _ => by_class(source, state, told),

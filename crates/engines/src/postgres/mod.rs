@@ -74,7 +74,7 @@ impl Postgres {
     }
 
     fn estimating(&self, session: Session, approved: &Approved, query: Query) -> Pieces {
-        let (tables, filtered) = (approved.tables().to_vec(), !approved.filtered_by().is_empty());
+        let (tables, filtered) = (approved.tables().to_vec(), approved.hides_rows());
         let (name, seconds) = (self.pool.name().to_owned(), approved.limits().seconds);
         Pieces::fed(move |outbox| async move {
             let asked = estimate::Asked { query: &query, tables: &tables, filtered };

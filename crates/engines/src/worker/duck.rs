@@ -11,7 +11,7 @@ use super::{Engine, encode, message};
 use crate::protocol::{Cause, Estimate, Failed, OpenTable, Queried, Query};
 use arrow_array::RecordBatch;
 use domain::{Column, Dialect, FieldType, SourceSchema, Table, Value};
-use duckdb::{Config, Connection, params_from_iter, types};
+use duckdb::{Config, Connection, Statement, params_from_iter, types};
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashSet;
 use std::path::Path;
@@ -65,13 +65,24 @@ impl Duck {
         if self.known_selects.borrow().contains(sql) {
             return Ok(());
         }
-        let count = "SELECT json_array_length(json_serialize_sql($1::VARCHAR), '$.statements')";
-        let count = self
-            .connection
-            .prepare_cached(count)
-            .and_then(|mut statement| statement.query_row([sql], |row| row.get::<_, Option<u64>>(0)));
-        match count.map_err(|e| failed_to_prepare(&e))? {
-            Some(1) => {
+        let read = "SELECT json_array_length(tree, '$.statements'), lower(tree ->> '$.error_type'), \
+                    tree ->> '$.error_message', tree ->> '$.position' \
+                    FROM (SELECT json_serialize_sql($1::VARCHAR) AS tree)";
+        let read = self.connection.prepare_cached(read).and_then(|mut statement| {
+            statement.query_row([sql], |row| {
+                let said: (Option<String>, Option<String>, Option<String>) = (row.get(1)?, row.get(2)?, row.get(3)?);
+                Ok((row.get::<_, Option<u64>>(0)?, said))
+            })
+        });
+        match read.map_err(|e| failed_to_prepare(&e))? {
+            (None, (Some(kind), Some(said), place)) if kind != "not implemented" => {
+                let cause =
+                    if kind.contains("parser") || kind.contains("syntax") { Cause::Syntax } else { Cause::Statement };
+                let place =
+                    place.map(|place| format!(" (at byte {place} of the compiled statement)")).unwrap_or_default();
+                Err(Failed::new(cause, format!("{}{place}", message::first_line(&said))))
+            }
+            (Some(1), _) => {
                 let mut known = self.known_selects.borrow_mut();
                 if known.len() >= MOST_KNOWN {
                     known.clear();
@@ -80,6 +91,27 @@ impl Duck {
                 Ok(())
             }
             _ => Err(Failed::new(Cause::Denied, "the statement is not one SELECT")),
+        }
+    }
+
+    fn write(
+        &self,
+        statement: &mut Statement<'_>,
+        query: &Query,
+        out: &mut dyn encode::Sink,
+    ) -> Result<Queried, Failed> {
+        let params = params_from_iter(query.params.iter().map(bound));
+        let stream = statement.stream_arrow(params).map_err(|e| failed_on_data(&e))?;
+        let schema = stream.get_schema();
+        let mut batches = stream.map(|batch: Result<RecordBatch, _>| batch.map_err(|e| failed_on_data(&e)));
+        let wanted = encode::Wanted { columns: encode::columns_of(&schema), schema, query };
+        if self.threads == 1 {
+            return encode::write_stream(wanted, batches, out);
+        }
+        let few: Vec<_> = batches.by_ref().take(FEW).collect();
+        match few.len() < FEW {
+            true => encode::write_stream(wanted, few.into_iter(), out),
+            false => side_by_side(wanted, few.into_iter().chain(batches), out),
         }
     }
 
@@ -114,19 +146,12 @@ impl Engine for Duck {
             let sql = words::as_text(&self.connection, query, &odd).map_err(|e| failed_to_prepare(&e))?;
             statement = self.connection.prepare_cached(&sql).map_err(|e| failed_to_prepare(&e))?;
         }
-        let params = params_from_iter(query.params.iter().map(bound));
-        let stream = statement.stream_arrow(params).map_err(|e| failed_on_data(&e))?;
-        let schema = stream.get_schema();
-        let mut batches = stream.map(|batch: Result<RecordBatch, _>| batch.map_err(|e| failed_on_data(&e)));
-        let wanted = encode::Wanted { columns: encode::columns_of(&schema), schema, query };
-        if self.threads == 1 {
-            return encode::write_stream(wanted, batches, out);
+        let written = self.write(&mut statement, query, out);
+        // DuckDB keeps a connection to a result that was not read to its end.
+        if !written.as_ref().is_ok_and(|queried| !queried.truncated) {
+            statement.discard();
         }
-        let few: Vec<_> = batches.by_ref().take(FEW).collect();
-        match few.len() < FEW {
-            true => encode::write_stream(wanted, few.into_iter(), out),
-            false => side_by_side(wanted, few.into_iter().chain(batches), out),
-        }
+        written
     }
 
     fn estimate(&mut self, query: &Query) -> Result<Estimate, Failed> {
@@ -276,10 +301,15 @@ fn failed_on_data(error: &duckdb::Error) -> Failed {
     Failed::new(cause(&text), message::without_values(&text))
 }
 
+/// A setting that the lockdown keeps. What is quoted may be data, which may say anything.
+fn is_locked(message: &str) -> bool {
+    message.starts_with("Invalid Input Error") && message::without_values(message).contains("has been locked")
+}
+
 fn cause(message: &str) -> Cause {
     if message.contains("Out of Memory") || message.contains("bad_alloc") || message.contains("failed to allocate") {
         Cause::Memory
-    } else if message.starts_with("Permission Error") || message.contains("has been locked") {
+    } else if message.starts_with("Permission Error") || is_locked(message) {
         Cause::Denied
     } else {
         Cause::Data

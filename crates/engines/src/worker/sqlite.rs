@@ -282,10 +282,17 @@ fn failed(error: &rusqlite::Error, otherwise: Cause) -> Failed {
         Some(ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly) => Cause::Denied,
         _ => otherwise,
     };
-    let text = match error {
-        // Without the statement: it is ours, not the caller's, and names what was made of their tables.
-        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
-        other => other.to_string(),
+    // Without the statement: it is ours, not the caller's, and names what was made of their tables.
+    let (text, place) = match error {
+        rusqlite::Error::SqlInputError { msg, offset, .. } => (msg.clone(), u64::try_from(*offset).ok()),
+        other => (other.to_string(), None),
     };
+    let says = |words: &[&str]| cause == Cause::Statement && words.iter().any(|words| text.contains(words));
+    if says(&["syntax error", "incomplete input", "unrecognized token"]) {
+        let place = place.map(|place| format!(" (at byte {place} of the compiled statement)")).unwrap_or_default();
+        return Failed::new(Cause::Syntax, format!("{}{place}", message::first_line(&text)));
+    }
+    // Of a function the authorizer says so in words alone.
+    let cause = if text.starts_with("not authorized to use function") { Cause::Denied } else { cause };
     Failed::new(cause, if cause == Cause::Data { message::without_values(&text) } else { message::first_line(&text) })
 }

@@ -140,3 +140,40 @@ fn every_function_that_policy_allows_is_there() {
     all_known(csv(dir.path()), &policys("duckdb.txt"), "does not exist");
     all_known(sqlite(dir.path()), &policys("sqlite.txt"), "no such function");
 }
+
+/// Only what the lockdown refuses is an alarm. What an engine cannot read, or does not know, is the statement's own fault.
+#[test]
+fn a_statement_is_denied_only_by_the_lockdown() {
+    use crate::protocol::Cause;
+    const CASES: [(&str, Cause); 9] = [
+        ("SELECT 1 +", Cause::Syntax),
+        ("SELECT FROM WHERE", Cause::Syntax),
+        ("SELECT count(*) FROM cars GROUP BY model HAVING", Cause::Syntax),
+        ("SELECT 'unclosed", Cause::Syntax),
+        ("SELECT nowhere FROM cars", Cause::Statement),
+        ("SELECT * FROM no_such_table", Cause::Statement),
+        ("SELECT no_such_function(1)", Cause::Statement),
+        ("DROP TABLE cars", Cause::Denied),
+        ("UPDATE cars SET model = 'x'", Cause::Denied),
+    ];
+    let duck = [
+        ("SELECT 1; SELECT 2", Cause::Denied),
+        ("SET threads = 4", Cause::Denied),
+        ("SELECT * FROM read_csv('/etc/passwd')", Cause::Denied),
+        ("SELECT CAST(1 AS NO_SUCH_TYPE)", Cause::Statement),
+        // What data says of itself is no refusal.
+        ("SELECT CAST(concat('it has been locked ', model) AS INTEGER) FROM cars", Cause::Data),
+        ("SELECT CAST(concat('Permission Error ', model) AS INTEGER) FROM cars", Cause::Data),
+    ];
+    let sqlite = [("PRAGMA journal_mode", Cause::Denied), ("ATTACH 'other.db' AS other", Cause::Denied)];
+    let dir = tempfile::tempdir().unwrap();
+    for (engine, own) in [(csv(dir.path()), duck.as_slice()), (self::sqlite(dir.path()), sqlite.as_slice())] {
+        let cases: Vec<_> = CASES.iter().chain(own).collect();
+        let statements: Vec<&str> = cases.iter().map(|(sql, _)| *sql).collect();
+        for ((sql, cause), answer) in cases.iter().zip(run(engine, &statements)) {
+            let failed = answer.expect_err(sql);
+            assert_eq!(failed.cause, *cause, "{sql}: {}", failed.message);
+            assert!(*cause != Cause::Data || !failed.message.contains("Astra"), "{}", failed.message);
+        }
+    }
+}

@@ -2,7 +2,6 @@
 
 use engines::{Engines, Settings};
 use sandbox::{Host, JailLimits, Program, Sandbox};
-use std::path::PathBuf;
 
 /// How this machine holds workers; `None` where it does not offer the tier.
 pub fn sandbox(tier: &str, work: &str) -> Option<Sandbox> {
@@ -11,7 +10,7 @@ pub fn sandbox(tier: &str, work: &str) -> Option<Sandbox> {
         host.bwrap = "/nonexistent/bwrap".into();
     }
     let path = env!("CARGO_BIN_EXE_engines-abuse").into();
-    let program = Program { path, args: vec![work.into()], libraries: duckdb_library().into_iter().collect() };
+    let program = Program { path, args: vec![work.into()], libraries: engines::duckdb_libraries() };
     let sandbox = Sandbox::probe(host, program).inspect_err(|e| eprintln!("{tier}: {e}")).ok()?;
     (sandbox.report().tier.to_string() == tier).then_some(sandbox)
 }
@@ -25,11 +24,4 @@ pub fn engines(settings: Settings) -> Engines {
 /// A pool that is not slowed down by a small share of the processor.
 pub fn quick_engines() -> Engines {
     engines(Settings { jail: JailLimits { cpus: 2.0, ..JailLimits::default() }, ..Settings::default() })
-}
-
-/// Where the loader found `libduckdb.so`, if it is not part of this program.
-fn duckdb_library() -> Option<PathBuf> {
-    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-    let file = maps.lines().filter_map(|line| line.split_whitespace().nth(5)).find(|f| f.contains("libduckdb"))?;
-    PathBuf::from(file).parent().map(PathBuf::from)
 }

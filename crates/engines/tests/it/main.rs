@@ -6,6 +6,7 @@ mod bombs;
 mod cases;
 mod filters;
 mod firm;
+mod functions;
 mod hidden;
 mod jail;
 mod locked;

@@ -1,6 +1,6 @@
 //! `gatehouse audit …`.
 
-use super::{existing, flags, load};
+use super::{existing, load_without_sources};
 use crate::cli::{Audit, Data};
 use crate::print::{self, Problem};
 use gateway::config::Config;
@@ -18,7 +18,7 @@ pub async fn run(audit: Audit) -> Result<ExitCode, Problem> {
 /// The ledger that is there already: one that is not is a mistake, not a start.
 fn home(data: &Data) -> Result<(Config, Home), Problem> {
     existing(data)?;
-    let (config, _) = load(&flags(data))?;
+    let config = load_without_sources(data)?;
     let home = config.ledger_home()?;
     if let Home::File(path) = &home
         && !path.is_file()
@@ -45,7 +45,7 @@ fn export(data: &Data) -> Result<ExitCode, Problem> {
 
 fn verify(data: &Data, json: bool) -> Result<ExitCode, Problem> {
     let (config, home) = home(data)?;
-    let report = Ledger::verify_at(&home, &config.keys())?;
+    let report = Ledger::verify_at(&home, &config.keys(), config.ledger.head_interval)?;
     if json {
         print::json(&report);
     } else {
@@ -57,10 +57,18 @@ fn verify(data: &Data, json: bool) -> Result<ExitCode, Problem> {
     Ok(if report.is_whole() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
+/// What was looked at, and what no look at this machine can tell.
 fn whole(report: &ChainReport) -> String {
-    let text = format!("whole: {} entries, {} signed heads", report.entries, report.heads);
-    match report.entries - report.signed {
-        0 => text,
-        new => format!("{text}; no head covers the last {new} yet"),
+    let mut text = format!("whole: {} entries, {} signed heads", report.entries, report.heads);
+    if let Some(since) = &report.unsigned_since {
+        let tail = match report.entries - report.signed {
+            1 => "the last one".to_owned(),
+            new => format!("the last {new}"),
+        };
+        text += &format!("; no head covers {tail} yet, since {since}: until one does, a change there would not show");
     }
+    if report.exported.is_none() && report.heads > 0 {
+        text += "; there are no exported heads beside it: an older copy of the whole ledger would not show";
+    }
+    text
 }

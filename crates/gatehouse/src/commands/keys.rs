@@ -1,6 +1,6 @@
 //! `gatehouse keys …`: the keys that scripts for devices are signed with; also while a server is running.
 
-use super::{existing, flags, load};
+use super::{existing, load_without_sources};
 use crate::cli::{Data, Keys};
 use crate::print::{self, Problem};
 use domain::package::KeyList;
@@ -46,7 +46,7 @@ pub async fn run(keys: Keys) -> Result<ExitCode, Problem> {
 
 fn open(data: &Data) -> Result<(Config, Keyring), Problem> {
     existing(data)?;
-    let (config, _) = load(&flags(data))?;
+    let config = load_without_sources(data)?;
     let keyring = Keyring::open(&config.keys())?;
     Ok((config, keyring))
 }

@@ -18,7 +18,7 @@ mod tokens;
 
 use crate::cli::{Cli, Command, Data, Schema};
 use crate::print::{self, Problem};
-use gateway::config::{self as settings, Config, Flags, Shown};
+use gateway::config::{self as settings, Config, ConfigError, Flags, Shown};
 use std::process::ExitCode;
 
 pub fn run(cli: Cli) -> Result<ExitCode, Problem> {
@@ -75,6 +75,14 @@ fn existing(data: &Data) -> Result<(), Problem> {
 }
 
 fn load(flags: &Flags) -> Result<(Config, Vec<Shown>), Problem> {
-    settings::load(flags, |name| std::env::var(name).ok())
-        .map_err(|errors| Problem { lines: errors.iter().map(ToString::to_string).collect(), code: 2 })
+    settings::load(flags, |name| std::env::var(name).ok()).map_err(wrong_settings)
+}
+
+/// For commands that need the ledger only: a secret of a source that is not at hand stops none of them.
+fn load_without_sources(data: &Data) -> Result<Config, Problem> {
+    settings::load_without_sources(&flags(data), |name| std::env::var(name).ok()).map_err(wrong_settings)
+}
+
+fn wrong_settings(errors: Vec<ConfigError>) -> Problem {
+    Problem { lines: errors.iter().map(ToString::to_string).collect(), code: 2 }
 }

@@ -4,8 +4,9 @@ use super::{flags, load};
 use crate::cli::Serve;
 use crate::demo;
 use crate::print::{self, Problem};
+use domain::Actor;
 use gateway::config::{Flags, PlannerChoice};
-use gateway::{House, Serving};
+use gateway::{House, Serving, data_dir};
 use ledger::NewToken;
 use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
@@ -17,7 +18,7 @@ pub async fn run(serve: Serve) -> Result<ExitCode, Problem> {
         planner: serve.planner.clone(),
         ..flags(&serve.data)
     };
-    std::fs::create_dir_all(&serve.data.data)?;
+    data_dir::create(&serve.data.data)?;
     if serve.demo {
         demo::write(&serve.data.data)?;
     }
@@ -30,6 +31,7 @@ pub async fn run(serve: Serve) -> Result<ExitCode, Problem> {
     }
     gateway::log::start(&config.log);
     let house = House::open(config)?;
+    shut(&house);
     let serving = gateway::serve(house.clone()).await?;
     print::line(format!("ready {}", serving.url()));
     welcome(&house, &serving, serve.demo).await?;
@@ -37,6 +39,16 @@ pub async fn run(serve: Serve) -> Result<ExitCode, Problem> {
     tracing::info!("stopping");
     serving.stop().await;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Other users of this machine are kept out of the data directory. One that cannot be shut is the operator's to shut.
+fn shut(house: &House) {
+    let (config, tier) = (&house.config, house.engines.sandbox().tier);
+    let workers = sandbox::worker_owner(config.sandbox_user.as_deref());
+    if let Err(error) = data_dir::shut(&config.data, tier, workers) {
+        let data = config.data.display();
+        tracing::warn!(%error, "other users of this machine may look into `{data}` (hint: `chmod 700` it)");
+    }
 }
 
 /// How to get in. On a loopback address only: elsewhere a terminal's log may be read by others.
@@ -48,7 +60,7 @@ async fn welcome(house: &House, serving: &Serving, demo: bool) -> Result<(), Pro
     if demo {
         let in_a_day = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(24);
         let token = NewToken {
-            actor: "demo".into(),
+            actor: Actor::token("demo"),
             role: "analyst".into(),
             claims: Default::default(),
             expires_at: Some(in_a_day),

@@ -1,8 +1,9 @@
 //! `gatehouse tokens …`: works on the ledger, also while a server is running.
 
-use super::{flags, load};
+use super::load_without_sources;
 use crate::cli::{Data, Tokens};
 use crate::print::{self, Problem};
+use domain::Actor;
 use jiff::{Span, Timestamp, Zoned};
 use ledger::{Ledger, NewToken, TokenInfo};
 use std::process::ExitCode;
@@ -11,7 +12,7 @@ pub async fn run(tokens: Tokens) -> Result<ExitCode, Problem> {
     match tokens {
         Tokens::Create { data, actor, role, expires, claims } => {
             let token = NewToken {
-                actor: plain("actor", actor)?,
+                actor: Actor::token(plain("actor", actor)?),
                 role: plain("role", role)?,
                 claims: claims.iter().map(|c| claim(c)).collect::<Result<_, _>>()?,
                 expires_at: expires.as_deref().map(expiry).transpose()?,
@@ -32,7 +33,7 @@ pub async fn run(tokens: Tokens) -> Result<ExitCode, Problem> {
             eprintln!("token {id} is revoked");
         }
         Tokens::Link { data, actor, role } => {
-            let (config, _) = load(&flags(&data))?;
+            let config = load_without_sources(&data)?;
             let code = open(&data)?.create_login(&plain("actor", actor)?, &plain("role", role)?).await?;
             let scheme = if config.tls.is_some() { "https" } else { "http" };
             print::line(format!("{scheme}://{}/login?code={}", config.server.listen, code.expose()));
@@ -42,14 +43,13 @@ pub async fn run(tokens: Tokens) -> Result<ExitCode, Problem> {
 }
 
 fn open(data: &Data) -> Result<Ledger, Problem> {
-    std::fs::create_dir_all(&data.data)?;
-    let (config, _) = load(&flags(data))?;
-    Ok(config.open_ledger()?)
+    gateway::data_dir::create(&data.data)?;
+    Ok(load_without_sources(data)?.open_ledger()?)
 }
 
 /// A misspelt role is not wrong, it just sees nothing.
 fn warn_of_unknown_role(data: &Data, role: &str) {
-    let Ok((config, _)) = load(&flags(data)) else { return };
+    let Ok(config) = load_without_sources(data) else { return };
     let Ok(contracts) = gateway::contracts::Contracts::open(&config.contracts_dir) else { return };
     let policy = contracts.policy();
     let known = |c: &policy::Contract| c.public || c.roles.contains_key(role) || c.grants.values().any(|r| r == role);
@@ -75,7 +75,7 @@ fn list(tokens: &[TokenInfo], json: bool) {
 }
 
 fn plain(what: &str, text: String) -> Result<String, Problem> {
-    let fine = !text.is_empty() && text.len() <= 128 && !text.chars().any(char::is_control);
+    let fine = !text.trim().is_empty() && text.len() <= 128 && !text.chars().any(char::is_control);
     if fine {
         Ok(text)
     } else {

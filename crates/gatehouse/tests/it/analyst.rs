@@ -111,12 +111,18 @@ fn an_audit_line_has_every_field_of_the_specification() {
 
 #[test]
 fn verbose_lines_hold_whole_results_in_order_and_go_to_both_places() {
-    let (server, lines) = Lines::server(server().env("CLAUDE_DA_LOG_VERBOSE", "true"));
+    // Whole also where the ledger keeps a part.
+    let server = server().env("CLAUDE_DA_LOG_VERBOSE", "true").env("GATEHOUSE_LEDGER_RESULT_BYTES", "1024");
+    let (server, lines) = Lines::server(server);
     let client = server.client("ann", "analyst");
-    for text in ["How many customers are there per tier?", "How many products are there?"] {
+    for text in ["How many customers are there per tier?", "How many products are there?", "Show all customers"] {
         assert_eq!(ask(&client, text).status, 200);
     }
-    let lines = lines.wait_for(2);
+    let lines = lines.wait_for(3);
+    let all = &lines[2]["query_results_summary"][0];
+    assert_eq!(all["row_count"], 84);
+    assert_eq!(all["rows"].as_array().map(Vec::len), all["row_count"].as_u64().map(|rows| rows as usize), "{all}");
+    assert!(all["rows"].to_string().len() > 1_024, "more than is kept");
     by_tier(&lines[0]);
     assert_eq!(lines[0]["query_results_summary"][0]["rows"], json!([["free", 54], ["pro", 22], ["enterprise", 8]]));
     assert_eq!(lines[1]["query_results_summary"][0]["rows"], json!([[27]]));

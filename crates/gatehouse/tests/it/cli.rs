@@ -137,6 +137,53 @@ fn a_token_is_alone_on_stdout_and_bad_spans_are_refused() {
     }
 }
 
+/// Whoever checks the chain, or ends a token at night, need not have the passwords of databases at hand.
+#[test]
+fn audit_tokens_and_keys_need_no_secret_of_a_source() {
+    let data = tempfile::tempdir().unwrap();
+    let toml = "[sources.crm]\nkind = \"postgres\"\nurl_env = \"NOT_SET_ANYWHERE\"\n\
+                [sources.lake]\nkind = \"rest\"\nurl = \"https://crm.example.com\"\ntoken_file = \"not-there\"\n\
+                [sources.big]\nkind = \"bigquery\"\nproject = \"p\"\ndatasets = [\"d\"]\ncredentials_file = \"not-there\"\n";
+    std::fs::write(data.path().join("gatehouse.toml"), toml).unwrap();
+    let at = data.path().to_str().unwrap();
+    let told = |args: &[&str]| {
+        let output = gatehouse(&[args, &["--data", at]].concat());
+        assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let token = told(&["tokens", "create", "--actor", "ann", "--role", "analyst"]);
+    let id = token.split('_').nth(1).unwrap().to_owned();
+    assert!(told(&["tokens", "list"]).contains(&id));
+    told(&["tokens", "link", "--actor", "ann", "--role", "analyst"]);
+    told(&["tokens", "revoke", &id]);
+    assert!(told(&["audit", "verify"]).starts_with("whole: 2 entries"));
+    assert_eq!(told(&["audit", "export"]).lines().count(), 2);
+    told(&["keys", "list"]);
+    // What reads data does need them, and says which.
+    let output = gatehouse(&["doctor", "--data", at]);
+    assert!(!output.status.success() && text(&output.stderr).contains("NOT_SET_ANYWHERE"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn verify_says_what_it_cannot_know() {
+    let data = tempfile::tempdir().unwrap();
+    let at = data.path().to_str().unwrap();
+    for actor in ["ann", "bob"] {
+        gatehouse(&["tokens", "create", "--actor", actor, "--role", "analyst", "--data", at]);
+    }
+    let verify = || gatehouse(&["audit", "verify", "--data", at]);
+    let told = text(&verify().stdout);
+    assert!(told.contains("no head covers the last one yet, since 20"), "{told}");
+    std::fs::remove_file(data.path().join("audit-heads.jsonl")).unwrap();
+    let told = text(&verify().stdout);
+    assert!(told.contains("no exported heads"), "{told}");
+    let ledger = rusqlite::Connection::open(data.path().join("ledger.sqlite")).unwrap();
+    ledger.execute("UPDATE tokens SET role = 'admin' WHERE actor = 'ann'", []).unwrap();
+    let output = verify();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stdout).contains("has the role `admin`, not `analyst`"), "{}", text(&output.stdout));
+}
+
 #[test]
 fn every_contract_of_the_demo_fits_its_source() {
     let output = demo().command(&["contracts", "check"]);

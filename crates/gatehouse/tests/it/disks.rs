@@ -3,7 +3,8 @@
 
 use crate::callers::{Callers, Progress, lay_out, yard};
 use crate::kills::{assert_whole, not_in_the_chain, not_on_record};
-use testkit::{Disk, Server, tally};
+use serde_json::{Value, json};
+use testkit::{Client, Disk, Server, ServerBuilder, tally};
 
 /// How often the disk is filled up and freed again.
 const FULL: usize = 4;
@@ -24,7 +25,7 @@ fn nothing_is_lost_on_a_disk_that_is_full_or_fails() {
         }
     };
     lay_out(&disk.path());
-    let mut server = yard().on(&disk).start();
+    let mut server = no_reserve().on(&disk).start();
     let callers = Callers::of(&server);
     for round in 0..FULL {
         fill_up(&callers, &server, &disk, round as u64);
@@ -33,7 +34,7 @@ fn nothing_is_lost_on_a_disk_that_is_full_or_fails() {
     fail(&callers, &mut server, &disk);
     drop(server);
     let disk = disk.repair();
-    let server = yard().on(&disk).start();
+    let server = no_reserve().on(&disk).start();
     let mut lost = not_on_record(&callers, &server, &mut 0);
     assert_served(&callers, &server);
     assert_whole(&server);
@@ -42,6 +43,83 @@ fn nothing_is_lost_on_a_disk_that_is_full_or_fails() {
     println!("{:#?}", callers.told.lock().unwrap().kinds);
     tally("ledger", ROUNDS, FULL + READ_ONLY, "records lost", lost.len());
     assert!(lost.is_empty(), "{lost:?}");
+}
+
+/// Before the disk is full, new work is refused, and what is under way is recorded all the same.
+#[test]
+fn a_disk_that_is_nearly_full_takes_no_new_work_and_records_what_is_under_way() {
+    const WHAT: &str = "requests to a nearly full disk";
+    let disk = match Disk::mount(64) {
+        Ok(disk) => disk,
+        Err(why) => {
+            println!("skipped: no disk of our own can be mounted here: {why}");
+            return tally("ledger", WHAT, 0, "records lost", 0);
+        }
+    };
+    lay_out(&disk.path());
+    let server = yard().env("RUN_TIMEOUT_SECONDS", "600").on(&disk).start();
+    let admin = server.client("root", "admin");
+    let sql = |text: &str| admin.post("/datasets/yard/query", &json!({ "sql": text }));
+    assert_eq!(sql("SELECT 1 AS one").status, 200);
+    assert_eq!(disk_finding(&server)["verdict"], "ok");
+    let endless = "SELECT count(*) FROM gates a, gates b, gates c, gates d, gates e, gates f, gates g, gates h \
+                   WHERE a.visits + b.visits + c.visits + d.visits < e.visits + f.visits + g.visits + h.visits";
+    let under_way = std::thread::spawn({
+        let admin = admin.clone();
+        move || admin.events("/chat/stream", &json!({ "dataset_id": "yard", "message": endless }))
+    });
+    while !admin.get("/metrics").text().contains("gatehouse_active_runs 1") {}
+    let reserve = metric(&admin, "gatehouse_ledger_disk_reserve_bytes");
+    assert!(reserve > 1 << 20 && reserve < 4 << 20, "a part of a small disk: {reserve}");
+
+    disk.fill_up_to(reserve * 3);
+    assert_eq!(disk_finding(&server)["verdict"], "warn");
+    assert_eq!(sql("SELECT 2 AS two").status, 200, "there is still room for work");
+
+    disk.fill_up_to(reserve);
+    // A look is good for a moment.
+    while server.stranger().get("/healthz").status == 200 {}
+    let health = server.stranger().get("/healthz").json();
+    assert_eq!(health["dependencies"]["ledger"], "disk nearly full");
+    let asked = [
+        admin.post("/chat", &json!({ "dataset_id": "yard", "message": "how many gates" })),
+        sql("SELECT 3 AS three"),
+        admin.post("/api/query", &json!({ "sql": "SELECT * FROM gates" })),
+        admin.post("/api/v2/scan", &json!({ "table_id": "gates" })),
+    ];
+    for reply in &asked {
+        // Each door has an envelope of its own.
+        assert!(reply.status == 503 && reply.text().contains("disk_nearly_full"), "{}", reply.text());
+    }
+    assert!(metric(&admin, "gatehouse_ledger_disk_free_bytes") < reserve);
+    assert_eq!(disk_finding(&server)["verdict"], "fail");
+
+    let running = admin.get("/runs?limit=1");
+    assert_eq!(running.status, 200, "what is on record can be read");
+    let mut server = server;
+    assert!(server.terminate().success());
+    let events = under_way.join().unwrap();
+    let result = events.iter().find(|event| event.name == "result").expect("an end that is on record");
+    assert_eq!(result.data["status"], "cancelled");
+    let run_id = result.data["run_id"].as_str().unwrap().to_owned();
+    disk.free();
+    let server = yard().on(&disk).start();
+    let kept = server.client("root", "admin").get(&format!("/runs/{run_id}"));
+    tally("ledger", WHAT, asked.len(), "records lost", usize::from(kept.status != 200));
+    assert_eq!((kept.status, &kept.json()["status"]), (200, &"cancelled".into()), "{}", kept.text());
+    assert_whole(&server);
+}
+
+fn metric(admin: &Client, name: &str) -> u64 {
+    let text = admin.get("/metrics").text();
+    let line = text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("no {name} in {text}"));
+    line.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+fn disk_finding(server: &Server) -> Value {
+    let output = server.command(&["doctor", "--json"]);
+    let findings: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    findings.into_iter().find(|finding| finding["check"] == "disk").expect("a finding about the disk")
 }
 
 /// Without space nobody is told that anything is done; with space everybody is served again, by the same server.
@@ -60,15 +138,20 @@ fn fill_up(callers: &Callers, server: &Server, disk: &Disk, seed: u64) {
     assert_whole(server);
 }
 
+/// Without a reserve, so that the disk is found full by what writes to it.
+fn no_reserve() -> ServerBuilder {
+    yard().env("GATEHOUSE_LEDGER_RESERVE_BYTES", "0")
+}
+
 /// A server does not start that could keep no record, and says why. What is there can still be checked.
 fn make_read_only(mut server: Server, disk: &Disk) -> Server {
     assert!(server.terminate().success());
     disk.set_read_only(true);
-    let said = yard().on(disk).try_start().err().expect("no server on a read-only disk");
+    let said = no_reserve().on(disk).try_start().err().expect("no server on a read-only disk");
     assert!(said.contains("the ledger is read-only; hint: check the mode and the mount of its directory"), "{said}");
     assert_whole(&server);
     disk.set_read_only(false);
-    yard().on(disk).start()
+    no_reserve().on(disk).start()
 }
 
 /// The kernel takes the disk away from those who write: the server answers, and says no.

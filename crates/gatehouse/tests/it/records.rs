@@ -1,7 +1,7 @@
 //! Records: spec 002 from outside, on the demo's database and on the same one in Postgres.
 
 pub mod books;
-mod jwt;
+pub mod jwt;
 mod postgres;
 mod races;
 mod tenants;

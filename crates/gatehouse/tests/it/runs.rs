@@ -15,6 +15,28 @@ fn a_run_is_read_back_as_it_was_replied() {
     assert_eq!(run, body);
 }
 
+/// The reply carries them all; the record the first of them, and what they were all together.
+#[test]
+fn a_large_result_is_replied_whole_and_kept_in_part() {
+    let statement = "SELECT order_id, repeat('wide ', 400) AS wide FROM sales_orders ORDER BY order_id LIMIT 200";
+    let reply = analyst().post("/datasets/sales/query", &json!({ "sql": statement }));
+    let (text, body) = (reply.text(), reply.json());
+    let all = body["result"]["rows"].as_array().unwrap();
+    assert_eq!((all.len(), &body["result"]["result_truncated"]), (200, &Value::Null), "{text}");
+    let id = body["run_id"].as_str().unwrap();
+    let kept = analyst().get(&format!("/runs/{id}")).json();
+    let first = kept["result"]["rows"].as_array().unwrap();
+    assert!(!first.is_empty() && first.len() < 40 && *first == all[..first.len()], "{}", first.len());
+    assert_eq!((&kept["result"]["result_truncated"], &kept["result"]["row_count"]), (&json!(true), &json!(200)));
+    assert_eq!(kept["result"]["chart"], Value::Null, "no picture of a part");
+    let rows = text.split_once("\"rows\":").unwrap().1;
+    let rows = rows.get(..kept["result"]["bytes"].as_u64().unwrap() as usize).unwrap();
+    assert!(rows.starts_with("[[") && rows.ends_with("]]"));
+    assert_eq!(kept["result"]["sha256"], domain::sha256_hex(rows.as_bytes()));
+    let told = analyst().post("/tools/get_run_status", &json!({ "run_id": id }));
+    assert!(told.text().contains("\"result_truncated\":true"), "{}", told.text());
+}
+
 #[test]
 fn a_caller_sees_only_its_own_runs() {
     let body = analyst().ask("shop", "customers per tier");

@@ -48,6 +48,9 @@ struct Summary<'a> {
     row_count: u64,
     columns: Vec<String>,
     truncated: bool,
+    /// Only as many of its first rows as the ledger keeps are among `rows`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    result_truncated: bool,
     /// The values bound to the query's placeholders.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     params: &'a [domain::Value],
@@ -78,6 +81,8 @@ struct Stored<'a> {
     columns: Vec<String>,
     row_count: u64,
     truncated: bool,
+    #[serde(default)]
+    result_truncated: bool,
     #[serde(borrow)]
     rows: Option<&'a RawValue>,
 }
@@ -134,11 +139,12 @@ fn statement(run: &Run) -> Option<&str> {
 
 fn summary(run: &Run, verbose: bool) -> Summary<'_> {
     let stored = run.result_json.as_deref().and_then(|raw| serde_json::from_str(raw.get()).ok());
-    let Stored { columns, row_count, truncated, rows } = stored.unwrap_or_default();
+    let Stored { columns, row_count, truncated, result_truncated, rows } = stored.unwrap_or_default();
     Summary {
         row_count,
         columns,
         truncated,
+        result_truncated: result_truncated && verbose,
         params: &run.params,
         error: run.error_json.as_ref().map(|fault| fault.code.as_str()),
         rows: rows.filter(|_| verbose),

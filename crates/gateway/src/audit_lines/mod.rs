@@ -5,13 +5,16 @@
 
 mod entry;
 mod sink;
+mod whole;
 
 pub use entry::Asked;
 
 use crate::config::Audit;
+use domain::{Run, SessionId};
 use sink::Sinks;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
+use whole::WholeResults;
 
 /// Lines that may wait for a slow reader of stdout or a slow disk. Beyond it they are dropped, and that is told.
 const MOST_WAITING: usize = 1_024;
@@ -21,6 +24,7 @@ pub struct AuditLines {
     queue: SyncSender<Message>,
     /// Whether lines hold whole results.
     verbose: bool,
+    whole: WholeResults,
 }
 
 enum Message {
@@ -36,7 +40,31 @@ impl AuditLines {
         let (queue, messages) = sync_channel(MOST_WAITING);
         let sinks = Sinks::new(settings);
         std::thread::Builder::new().name("audit-lines".into()).spawn(move || write_all(&messages, sinks))?;
-        Ok(Self { queue, verbose: settings.verbose })
+        Ok(Self { queue, verbose: settings.verbose, whole: WholeResults::default() })
+    }
+
+    /// A session begins whose line will be handed in.
+    pub fn follow(&self, session: SessionId) {
+        if self.verbose {
+            self.whole.follow(session);
+        }
+    }
+
+    /// A run is recorded, maybe one of a session that is followed.
+    pub fn recorded(&self, run: &Run) {
+        if self.verbose {
+            self.whole.keep(run);
+        }
+    }
+
+    /// Gives the runs of a session their whole results back, where lines hold those. The session has ended.
+    pub fn complete(&self, session: SessionId, runs: &mut [Run]) {
+        let mut results = self.whole.take(session);
+        for run in runs {
+            if let Some(whole) = results.remove(&run.run_id) {
+                run.result_json = Some(whole);
+            }
+        }
     }
 
     fn write(&self, line: String) {

@@ -28,6 +28,7 @@ impl Config {
 
     /// Opens the ledger, or creates it.
     pub fn open_ledger(&self) -> Result<Ledger, LedgerError> {
-        Ledger::open(&self.ledger_home()?, &self.keys())
+        let ledger = Ledger::open(&self.ledger_home()?, &self.keys())?.with_names(self.names);
+        Ok(ledger.signed_every(self.ledger.head_interval).keeping(self.ledger.result_bytes))
     }
 }

@@ -60,13 +60,26 @@ impl Flags {
 
 /// The settings in force and where each comes from, or everything that is wrong with them.
 pub fn load(flags: &Flags, env: impl Fn(&str) -> Option<String>) -> Result<(Config, Vec<Shown>), Vec<ConfigError>> {
+    load_with(flags, &env, |file, config, problems| sources::read(file, &config.data, &env, problems))
+}
+
+/// The same without sources, for commands that need the ledger only: they work where no secret of a source is at hand.
+pub fn load_without_sources(flags: &Flags, env: impl Fn(&str) -> Option<String>) -> Result<Config, Vec<ConfigError>> {
+    load_with(flags, &env, |_, _, _| Vec::new()).map(|(config, _)| config)
+}
+
+fn load_with(
+    flags: &Flags,
+    env: &impl Fn(&str) -> Option<String>,
+    sources: impl Fn(&File, &Config, &mut Problems) -> Vec<SourceConfig>,
+) -> Result<(Config, Vec<Shown>), Vec<ConfigError>> {
     let mut problems = Problems::default();
     let data = std::path::absolute(&flags.data).unwrap_or_else(|_| flags.data.clone());
     let file = File::read(&data, flags.config.as_deref(), &mut problems);
     let mut config = Config { file: flags.config.clone(), ..Config::blank(data) };
     let mut shown: Vec<Shown> = Vec::new();
     for setting in SETTINGS {
-        let layers = layers(setting, flags, &env, &file, &mut problems);
+        let layers = layers(setting, flags, env, &file, &mut problems);
         shown.push(Shown::new(setting, layers.last()));
         for given in &layers {
             // Also those that another one overrides: a wrong value is never passed over.
@@ -75,7 +88,7 @@ pub fn load(flags: &Flags, env: impl Fn(&str) -> Option<String>) -> Result<(Conf
             }
         }
     }
-    config.sources = sources::read(&file, &config.data, &env, &mut problems);
+    config.sources = sources(&file, &config, &mut problems);
     shown.extend(config.sources.iter().map(|source| Shown::source(source, &file.origin())));
     checks::check(&config, &shown, &mut problems);
     problems.none_or((config, shown))

@@ -3,6 +3,7 @@
 use super::given::{Given, Origin};
 use super::rates::{rate, role_rates};
 use super::types::{Analyst, AuditOutput, Config, Jwks, LogFormat, PlannerChoice, Secret};
+use domain::{Names, Origin as From};
 use std::path::Path;
 use tracing::Level;
 
@@ -149,6 +150,10 @@ pub static SETTINGS: &[Setting] = &[
     setting("auth.role_claim", "role",
         "Where a JWT says its role: a claim, or a path like `app_metadata.role`.",
         |c, g| g.words().map(|v| c.jwt.role_claim = v.to_owned())),
+    setting("auth.bare_origin", "token",
+        "Whose actors are written without a prefix: `token`, those of this house's own tokens (a JWT's are then `jwt:SUBJECT`), or \
+         `jwt` (those of tokens are then `token:NAME`).",
+        |c, g| g.one_of(ORIGINS).map(|v| c.names = v)),
     setting("auth.leeway_seconds", "30",
         "How far the clock of whoever signs JWTs may be from this one.",
         |c, g| g.seconds(0..=600).map(|v| c.jwt.leeway = v)),
@@ -209,6 +214,15 @@ pub static SETTINGS: &[Setting] = &[
     setting("ledger.keep_days", "365",
         "Days after which the text of a run is removed. Its entry in the audit chain stays.",
         |c, g| g.number(1..=36_500).map(|v| c.ledger.keep_days = v)),
+    setting("ledger.result_bytes", "65536",
+        "Bytes that are kept of a result, as JSON: of a larger one its first rows, its number of rows, and size and digest \
+         of the whole. Replies carry it whole.",
+        |c, g| g.number(1024..=16 * MIB).map(|v| c.ledger.result_bytes = v)),
+    setting("ledger.reserve_bytes", "268435456",
+        "Space on the disk of the ledger's file that is left to records of work under way, or 5 % of the disk where that is \
+         less. With less than that free, new work is refused (`ledger.disk_nearly_full`); with less than four times as much, \
+         `doctor` warns.",
+        |c, g| g.number(0..=1024 * 1024 * MIB).map(|v| c.ledger.reserve_bytes = v)),
     setting("ledger.head_interval_seconds", "60",
         "How often the head of the audit chain is signed.",
         |c, g| g.seconds(1..=DAY).map(|v| c.ledger.head_interval = v)),
@@ -371,6 +385,8 @@ const LEVELS: &[(&str, Level)] = &[
     ("debug", Level::DEBUG),
     ("trace", Level::TRACE),
 ];
+
+const ORIGINS: &[(&str, Names)] = &[("token", Names::bare(From::Token)), ("jwt", Names::bare(From::Jwt))];
 
 const PLANNERS: &[(&str, PlannerChoice)] = &[
     ("auto", PlannerChoice::Auto),

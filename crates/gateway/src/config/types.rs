@@ -1,7 +1,7 @@
 //! The settings, as the rest of the house reads them.
 
 use super::SourceConfig;
-use domain::Limits;
+use domain::{Limits, Names};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
@@ -23,6 +23,8 @@ pub struct Config {
     pub records: Records,
     /// Tokens that somebody else signs.
     pub jwt: Jwt,
+    /// How actors are written.
+    pub names: Names,
     pub datasets_dir: PathBuf,
     pub contracts_dir: PathBuf,
     pub analyst: Analyst,
@@ -263,6 +265,10 @@ pub struct Ledger {
     pub lease: Duration,
     /// After so many days the text of a run goes; its entry in the audit chain stays.
     pub keep_days: u32,
+    /// The most that is kept of a result.
+    pub result_bytes: usize,
+    /// Space on the disk of the ledger that new work may not use.
+    pub reserve_bytes: u64,
     /// How often the head of the audit chain is signed.
     pub head_interval: Duration,
 }
@@ -315,6 +321,8 @@ impl Config {
                 wait: Duration::ZERO,
                 lease: Duration::ZERO,
                 keep_days: 0,
+                result_bytes: 0,
+                reserve_bytes: 0,
                 head_interval: Duration::ZERO,
             },
             limits: Limits { rows: 0, bytes: 0, seconds: 0 },
@@ -325,6 +333,7 @@ impl Config {
             sandbox_user: None,
             sandbox_image: None,
             jwt: Jwt::default(),
+            names: Names::default(),
             scan: Scan {
                 limits: Limits { rows: 0, bytes: 0, seconds: 0 },
                 max_concurrent_per_user: 0,

@@ -19,16 +19,20 @@ pub async fn live() -> &'static str {
 /// Ready when it can keep records and hold workers. Broken contract files are told, and do not
 /// make it unready: their last good versions are in force.
 pub async fn ready(State(house): State<Arc<House>>) -> Response {
-    let ledger = ledger_takes_writes(&house).await;
+    let ledger = match ledger_takes_writes(&house).await {
+        true if house.disk.admit().is_err() => "disk nearly full",
+        true => "ok",
+        false => "not writable",
+    };
     let problems = house.contracts.problems();
     let sandbox = house.engines.sandbox();
     let stopping = house.shutdown.is_cancelled();
-    let ready = ledger && !stopping;
+    let ready = ledger == "ok" && !stopping;
     let body = json!({
         "status": if ready { "ok" } else { "unavailable" },
         "version": env!("CARGO_PKG_VERSION"),
         "dependencies": {
-            "ledger": if ledger { "ok" } else { "not writable" },
+            "ledger": ledger,
             "sandbox": { "tier": sandbox.tier, "unenforced": sandbox.unenforced },
             "contracts": { "status": if problems.is_empty() { "ok" } else { "degraded" }, "problems": problems.len() },
             "planner": house.planning.name(),
@@ -59,6 +63,7 @@ pub async fn metrics(State(house): State<Arc<House>>, Identified(caller): Identi
     if !caller.is_admin() {
         return Err(HttpFault::new(Kind::Forbidden, "auth.role", "metrics are for the role `admin`"));
     }
+    house.metrics.disk(house.disk.space());
     house.metrics.active_runs.set(i64::try_from(house.active.len()).unwrap_or(i64::MAX));
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, kind)], house.metrics.render()).into_response())

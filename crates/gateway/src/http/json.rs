@@ -16,14 +16,16 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for StrictJson<T> {
     async fn from_request(request: Request, state: &S) -> Result<Self, HttpFault> {
         let bytes = Bytes::from_request(request, state).await.map_err(|rejection| {
             match rejection.into_response().status() {
-                StatusCode::PAYLOAD_TOO_LARGE => {
-                    HttpFault::new(Kind::TooLarge, "request.too_large", "the body is larger than this server accepts")
-                }
+                StatusCode::PAYLOAD_TOO_LARGE => too_large(),
                 _ => HttpFault::new(Kind::Invalid, "request.body", "the body could not be read to its end"),
             }
         })?;
         parse(&bytes).map(Self)
     }
+}
+
+pub fn too_large() -> HttpFault {
+    HttpFault::new(Kind::TooLarge, "request.too_large", "the body is larger than this server accepts")
 }
 
 pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, HttpFault> {

@@ -4,6 +4,7 @@ pub mod address;
 pub mod attempts;
 pub mod error;
 pub mod health;
+mod host;
 pub mod identify;
 mod json;
 pub mod jwt;

@@ -3,6 +3,8 @@
 
 use super::HttpFault;
 use super::error::{Body, error_json};
+use super::host::Host;
+use super::json::too_large;
 use super::unread::Unread;
 use crate::House;
 use crate::doors::analyst::envelope as openai;
@@ -11,7 +13,7 @@ use crate::doors::records::envelope as records;
 use crate::doors::scan::envelope as scan;
 use crate::metrics::RequestLabels;
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use domain::{Kind, RequestId};
@@ -64,10 +66,15 @@ pub async fn cross(State(house): State<Arc<House>>, mut request: Request, next: 
     let route = request.extensions().get::<MatchedPath>().map_or("other", MatchedPath::as_str).to_owned();
     let method = method_label(request.method());
     let envelope = Envelope::of(request.uri().path());
-    let unread = Unread::of(&mut request);
-    let mut response = match house.own_ground(&request) {
+    let fits = house.has_room_for(request.headers());
+    let unread = Unread::of(&mut request, fits.is_ok());
+    let mut response = match house.own_ground(&request).and(fits) {
         Ok(()) => next.run(request).instrument(tracing::info_span!("request", request_id = %id)).await,
-        Err(fault) => fault.into_response(),
+        Err(fault) => {
+            // Its body is given back, so that the rest of it is read, or the connection is said to end.
+            drop(request);
+            fault.into_response()
+        }
     };
     if response.status() == StatusCode::TOO_MANY_REQUESTS {
         house.hold_back().await;
@@ -160,19 +167,23 @@ impl House {
     /// A name that is not ours in `Host` is DNS rebinding; another origin is another site's script.
     fn own_ground(&self, request: &Request) -> Result<(), HttpFault> {
         let headers = request.headers();
-        // HTTP/2 has no `Host`: there the address itself says whom it is for.
-        let authority = request.uri().authority().map(|a| a.as_str());
-        let host = headers.get(header::HOST).and_then(|v| v.to_str().ok()).or(authority).unwrap_or_default();
-        if !self.is_own_host(host) {
-            let shown: String = host.chars().take(100).collect();
+        let host = Host::of(request).map_err(|wrong| {
+            let mut fault = HttpFault::new(Kind::Invalid, "request.host_malformed", wrong);
+            fault.fault.hint = "name the server once, as `host` or `host:port`".into();
+            fault
+        })?;
+        if !self.is_own_host(host.name) {
+            let shown: String = host.text.chars().take(100).collect();
             let mut fault =
                 HttpFault::new(Kind::Forbidden, "request.host", format!("this server does not answer to `{shown}`"));
             fault.fault.hint = "use its own name, or add the name to `server.hosts`".into();
             return Err(fault);
         }
-        let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
-        let origin_host = origin.to_str().ok().and_then(|o| o.split_once("://")).map(|(_, host)| host);
-        if origin_host != Some(host) {
+        let is_own = |origin: &HeaderValue| {
+            let own = origin.to_str().ok().and_then(|o| o.split_once("://")).map(|(_, host)| host);
+            own == Some(host.text)
+        };
+        if !headers.get_all(header::ORIGIN).iter().all(is_own) {
             let mut fault = HttpFault::new(Kind::Forbidden, "request.origin", "requests of another site are refused");
             fault.fault.hint = "call the API from a program, or from this server's own page".into();
             return Err(fault);
@@ -180,11 +191,14 @@ impl House {
         Ok(())
     }
 
-    fn is_own_host(&self, host: &str) -> bool {
-        let name = match host.strip_prefix('[') {
-            Some(rest) => rest.split_once(']').map_or(rest, |(name, _)| name),
-            None => host.split_once(':').map_or(host, |(name, _)| name),
-        };
+    /// What says that it is too long is refused before any of it is read, whoever sends it and wherever to.
+    fn has_room_for(&self, headers: &HeaderMap) -> Result<(), HttpFault> {
+        let told = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+        let most = u64::try_from(self.config.server.body_limit_bytes).unwrap_or(u64::MAX);
+        if told.is_some_and(|length| length > most) { Err(too_large()) } else { Ok(()) }
+    }
+
+    fn is_own_host(&self, name: &str) -> bool {
         let listen = self.config.server.listen.ip();
         name.eq_ignore_ascii_case("localhost")
             || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback() || ip == listen)

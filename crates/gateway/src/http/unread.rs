@@ -54,24 +54,24 @@ impl Drop for Lent {
 /// What may be left of a request when its answer is there.
 pub struct Unread {
     rest: oneshot::Receiver<Body>,
-    /// Whoever asks first whether to send the body must not hear yes from the reading of a rest.
-    asks_first: bool,
+    /// Not a rest that is too long, nor that of somebody who asks first whether to send it: they must not hear yes.
+    may_read: bool,
     version: Version,
 }
 
 impl Unread {
-    pub fn of(request: &mut Request) -> Self {
+    pub fn of(request: &mut Request, has_room: bool) -> Self {
         let (back, rest) = oneshot::channel();
         let body = std::mem::take(request.body_mut());
         *request.body_mut() = Body::new(Lent { body, back: Some(back) });
-        Self { rest, asks_first: request.headers().contains_key(header::EXPECT), version: request.version() }
+        let may_read = has_room && !request.headers().contains_key(header::EXPECT);
+        Self { rest, may_read, version: request.version() }
     }
 
     /// Leaves the connection fit for the next request, or tells that there will be none.
     pub async fn settle(mut self, response: &mut Response) {
         let Ok(rest) = self.rest.try_recv() else { return };
-        let read =
-            !self.asks_first && matches!(tokio::time::timeout(PATIENCE, to_bytes(rest, LONGEST)).await, Ok(Ok(_)));
+        let read = self.may_read && matches!(tokio::time::timeout(PATIENCE, to_bytes(rest, LONGEST)).await, Ok(Ok(_)));
         // HTTP/2 ends the one stream instead, and knows no such header.
         if !read && self.version <= Version::HTTP_11 {
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));

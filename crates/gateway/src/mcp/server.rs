@@ -4,7 +4,7 @@ use super::Offer;
 use super::notation::abridged;
 use crate::House;
 use crate::tools::{self, Bound, Called};
-use domain::{Caller, Door, Fault, Kind, Purpose, RequestId, SessionId};
+use domain::{Actor, Caller, Door, Fault, Kind, Purpose, RequestId, SessionId};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode, ErrorData, Implementation,
     ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
@@ -42,7 +42,7 @@ impl Server {
     pub async fn caller(&self) -> Result<Caller, Fault> {
         match &self.who {
             Who::Request(caller) => Ok(caller.clone()),
-            Who::Local { actor, role } => Ok(Caller::new(actor, role)),
+            Who::Local { actor, role } => Ok(Caller::new(self.house.config.names.write(&Actor::token(actor)), role)),
             Who::Token(secret) => {
                 let token = self.house.ledger.authenticate(secret).await.map_err(Fault::from)?;
                 let token = token.ok_or_else(|| {

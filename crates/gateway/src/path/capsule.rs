@@ -88,7 +88,7 @@ pub(super) async fn conclude(mut run: Run, ask: &Ask, outcome: Outcome, seen: Se
             run.assistant_message = "Cancelled.".to_owned();
         }
     }
-    Ok(Reply { run, rows: kept, seen, affected })
+    Ok(Reply { run, rows: kept, seen, affected, routed: None })
 }
 
 /// The result as it is recorded, and as open doors reply it.

@@ -96,8 +96,9 @@ impl House {
 }
 
 fn in_shape<T>(answer: Result<T, String>) -> Result<T, Fault> {
-    answer.map_err(|wrong| {
-        tracing::warn!(wrong, "a model's answer has not the form that was asked for");
+    answer.map_err(|_| {
+        // What is wrong with it quotes it, and it may speak of what was found on a device.
+        tracing::warn!("a model's answer has not the form that was asked for");
         Fault::new(Kind::NotUnderstood, "model.answer", "the model's answer could not be read")
             .hint("try again, or write it yourself")
     })

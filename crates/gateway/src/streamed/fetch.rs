@@ -111,14 +111,14 @@ impl<'a> Fetch<'a> {
             biased;
             // Dropping the steps kills the worker that they hold.
             () = watch.cancel.cancelled() => Ok(Status::Cancelled),
-            end = self.steps(reader) => end.map(|()| Status::Succeeded),
+            end = self.steps(watch, reader) => end.map(|()| Status::Succeeded),
         };
         self.conclude(end);
         self.record().await
     }
 
-    async fn steps(&mut self, reader: &mut Reader) -> Result<(), Stop> {
-        let proposal = self.house.propose(self.caller, self.ask, &mut self.run).await?;
+    async fn steps(&mut self, watch: &Watch, reader: &mut Reader) -> Result<(), Stop> {
+        let proposal = self.house.propose(self.caller, self.ask, watch, &mut self.run).await?;
         let approved = match self.joined {
             None => self.house.check(self.caller, &proposal, &mut self.run).await?,
             Some(joined) => {

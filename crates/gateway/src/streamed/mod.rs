@@ -146,6 +146,7 @@ impl House {
         wanted: Wanted,
         joined: Option<Joined>,
     ) -> Result<Streamed, NotStreamed> {
+        self.disk.admit()?;
         let watch = Watch::new(&caller);
         let guard = watch.cancel.clone().drop_guard();
         self.active.insert(watch.clone());

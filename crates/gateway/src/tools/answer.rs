@@ -80,6 +80,8 @@ struct Stored<'a> {
     columns: Vec<String>,
     row_count: u64,
     truncated: bool,
+    #[serde(default)]
+    result_truncated: bool,
     #[serde(borrow)]
     rows: Vec<&'a RawValue>,
 }
@@ -87,10 +89,11 @@ struct Stored<'a> {
 impl<'a> Brief<'a> {
     fn of(run: &'a Run, most: usize) -> Self {
         let stored = run.result_json.as_deref().and_then(|raw| serde_json::from_str(raw.get()).ok());
-        let Stored { columns, row_count, truncated, mut rows } = stored.unwrap_or_default();
-        let all = rows.len();
+        let Stored { columns, row_count, truncated, result_truncated, mut rows } = stored.unwrap_or_default();
+        // The record of a large result has its first rows only.
+        let all = if result_truncated { row_count } else { rows.len() as u64 };
         rows.truncate(fitting(&rows, most));
-        let shown = rows.len();
+        let shown = rows.len() as u64;
         let note = (shown < all).then(|| {
             format!("only the first {shown} of {all} rows are shown: ask for fewer rows or columns, or aggregate")
         });

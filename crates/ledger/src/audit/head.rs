@@ -5,12 +5,13 @@
 //! A copy of that file on another machine proves the chain even against whoever owns this one.
 
 use crate::keys::AuditKey;
-use crate::store::{Conn, Row, args};
-use crate::{Ledger, LedgerError, time};
+use crate::store::Row;
+use crate::{LedgerError, time};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -29,7 +30,7 @@ pub struct SignedHead {
 }
 
 impl SignedHead {
-    fn new(seq: i64, hash: String, key: &AuditKey) -> Self {
+    pub(super) fn new(seq: i64, hash: String, key: &AuditKey) -> Self {
         let at = time::text(Timestamp::now());
         let signature = key.sign(&message(seq, &hash, &at));
         Self { seq, hash, at, key: key.public(), signature }
@@ -50,47 +51,66 @@ fn message(seq: i64, hash: &str, at: &str) -> Vec<u8> {
     format!("gatehouse audit head 1\n{seq}\n{hash}\n{at}\n").into_bytes()
 }
 
-impl Ledger {
-    /// Signs the last entry and exports the signature. None while the chain is empty.
-    pub async fn sign_head(&self) -> Result<Option<SignedHead>, LedgerError> {
-        let (key, file) = (self.key.clone(), self.heads.clone());
-        let Some(head) = self.write(move |conn| sign(conn, &key)).await? else { return Ok(None) };
-        let exported = move || export(&file, &head).map(|()| Some(head));
-        tokio::task::spawn_blocking(exported).await.map_err(|_| LedgerError::Closed)?
+/// How far the exported file has come.
+pub(crate) enum Exported {
+    Nothing,
+    /// Its last line is of this entry.
+    UpTo(i64),
+    /// Its last line is no head, which `verify` tells.
+    Unreadable,
+}
+
+pub(crate) fn last_exported(path: &Path) -> Result<Exported, LedgerError> {
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Exported::Nothing),
+        other => other.map_err(LedgerError::file("read", path))?,
+    };
+    let end = file.metadata().map_err(LedgerError::file("look at", path))?.len();
+    let tail = last_bytes(&mut file, end).map_err(LedgerError::file("read", path))?;
+    let whole = tail.rfind('\n').and_then(|end| tail.get(..end)).unwrap_or_default();
+    Ok(match whole.lines().next_back() {
+        None => Exported::Nothing,
+        Some(line) => serde_json::from_str::<SignedHead>(line).map_or(Exported::Unreadable, |h| Exported::UpTo(h.seq)),
+    })
+}
+
+/// Adds heads to the exported file, unless they are among its last lines already. Called only after their entries are on
+/// disk: a file that is ahead of its chain means that the chain was cut.
+pub(crate) fn export(path: &Path, heads: &[SignedHead]) -> Result<(), LedgerError> {
+    let lines = heads.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
+    append_lines(path, &lines).map_err(LedgerError::file("append to", path))
+}
+
+/// Exports those of all heads that the file lacks; how many.
+pub(crate) fn fill(path: &Path, kept: &[SignedHead]) -> Result<usize, LedgerError> {
+    let text = match std::fs::read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+        other => other.map_err(LedgerError::file("read", path))?,
+    };
+    let exported: BTreeSet<SignedHead> =
+        text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    let mut missing: Vec<SignedHead> = kept.iter().filter(|head| !exported.contains(head)).cloned().collect();
+    let count = missing.len();
+    if count > 0 {
+        // The last line says how far the file has come.
+        missing.extend(kept.last().filter(|newest| missing.last() != Some(newest)).cloned());
+        export(path, &missing)?;
     }
+    Ok(count)
 }
 
-/// Signs the last entry, in a write transaction. Nothing new since the last head: that one. Nothing at all: none.
-fn sign(conn: &dyn Conn, key: &AuditKey) -> Result<Option<SignedHead>, LedgerError> {
-    let Some((seq, hash)) = super::tail(conn)? else { return Ok(None) };
-    if let Some(known) = conn.first("SELECT * FROM audit_heads WHERE seq = $1", args![seq])? {
-        return SignedHead::read(&known).map(Some);
-    }
-    let head = SignedHead::new(seq, hash, key);
-    conn.execute(
-        "INSERT INTO audit_heads (seq, hash, at, key, signature) VALUES ($1, $2, $3, $4, $5)",
-        args![head.seq, &head.hash, &head.at, &head.key, &head.signature],
-    )?;
-    Ok(Some(head))
-}
-
-/// Adds a head to the exported file, unless it is its last line already. Called only after the
-/// head's entry is on disk: a file that is ahead of its chain means that the chain was cut.
-fn export(path: &Path, head: &SignedHead) -> Result<(), LedgerError> {
-    let line = serde_json::to_string(head)?;
-    append_line(path, &line).map_err(LedgerError::file("append to", path))
-}
-
-fn append_line(path: &Path, line: &str) -> std::io::Result<()> {
+fn append_lines(path: &Path, lines: &[String]) -> std::io::Result<()> {
     let mut file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
     // Another process may be exporting too. Closing the file lets go of the lock.
     file.lock()?;
     let end = cut_torn_line(&mut file)?;
     let tail = last_bytes(&mut file, end)?;
-    if tail.trim_end().ends_with(line) {
+    let new: String =
+        lines.iter().filter(|line| tail.lines().all(|known| known != *line)).map(|line| format!("{line}\n")).collect();
+    if new.is_empty() {
         return Ok(());
     }
-    let written = file.write_all(format!("{line}\n").as_bytes()).and_then(|()| file.sync_data());
+    let written = file.write_all(new.as_bytes()).and_then(|()| file.sync_data());
     if written.is_err() {
         file.set_len(end)?;
     }

@@ -9,12 +9,15 @@
 mod export;
 pub(crate) mod head;
 mod recent;
+mod registers;
 mod report;
+pub(crate) mod signing;
 mod strays;
 pub(crate) mod verify;
 
 pub use head::SignedHead;
 pub use recent::{AuditEntry, AuditState};
+pub(crate) use registers::record;
 pub use report::{ChainReport, Flaw, FlawKind};
 
 use crate::store::Conn;
@@ -25,6 +28,8 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) const RUN_RECORDED: &str = "run.recorded";
 pub(crate) const CAPSULES_PRUNED: &str = "capsules.pruned";
+/// Heads of earlier entries were gone when the next one was signed.
+pub(crate) const HEADS_MISSING: &str = "heads.missing";
 /// What the first entry has before it.
 const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 

@@ -1,6 +1,6 @@
 //! What a walk of the chain found.
 
-use super::head::SignedHead;
+use super::head::{self, SignedHead};
 use serde::Serialize;
 use std::fmt;
 
@@ -11,8 +11,13 @@ pub struct ChainReport {
     pub entries: i64,
     /// How many of them a signed head covers. Those after it are held by their hashes alone, until the next head.
     pub signed: i64,
+    /// When the first entry that no head covers was added: since then the chain could be written anew unnoticed.
+    pub unsigned_since: Option<String>,
     /// Signed heads that the chain was held against.
     pub heads: i64,
+    /// How many of them the exported file has; none where there is no such file. Without it, and without a copy of it on
+    /// another machine, an older copy of the whole ledger looks whole.
+    pub exported: Option<i64>,
     /// Capsules whose digest was compared.
     pub capsules: i64,
     /// Capsules that are gone because their time was up.
@@ -50,11 +55,21 @@ pub enum FlawKind {
     HeadForged,
     /// A head was exported, and is not in the ledger any more.
     HeadMissing,
+    /// A head was signed, and is not in the exported file.
+    HeadUnexported,
+    /// Entries have no head, though much younger ones follow: heads were deleted.
+    HeadsMissing,
     CapsuleChanged,
     CapsuleMissing,
     CapsuleUnrecorded,
     /// A run has two entries or two capsules.
     RunTwice,
+    /// A token is not what its entries say.
+    TokenDiffers,
+    SessionDiffers,
+    ApprovalDiffers,
+    /// A script that waits for approval, or did, is not what its entries say.
+    ProposalDiffers,
 }
 
 impl fmt::Display for Flaw {
@@ -74,6 +89,23 @@ impl Flaw {
     pub(super) fn head_missing(head: &SignedHead) -> Self {
         let message = "a head of it was exported, and is not in the table `audit_heads`".to_owned();
         Self { seq: Some(head.seq), kind: FlawKind::HeadMissing, message }
+    }
+
+    pub(super) fn head_unexported(head: &SignedHead) -> Self {
+        let message = format!("a head of it is in the table `audit_heads`, and not in `{}`", head::FILE);
+        Self { seq: Some(head.seq), kind: FlawKind::HeadUnexported, message }
+    }
+
+    pub(super) fn heads_missing(from: i64, (since, until): (&str, &str)) -> Self {
+        let message = format!(
+            "no signed head covers it, though it is of {since} and the last one of {until}: signed heads were deleted"
+        );
+        Self { seq: Some(from), kind: FlawKind::HeadsMissing, message }
+    }
+
+    pub(super) fn heads_were_missing(seq: i64, (from, to): (i64, i64)) -> Self {
+        let message = format!("when it was added, no signed head covered the entries {from} to {to}, which it should");
+        Self { seq: Some(seq), kind: FlawKind::HeadsMissing, message }
     }
 
     pub(super) fn recorded_twice(run_id: &str, seq: i64) -> Self {

@@ -1,12 +1,15 @@
 //! Walking the whole chain.
 
 use super::head::{self, SignedHead};
+use super::registers::{Registers, Said};
 use super::report::{ChainReport, Flaw, FlawKind};
+use super::signing::{is_overdue, patience};
 use super::strays::{self, Met};
-use super::{CAPSULES_PRUNED, GENESIS, RUN_RECORDED, RunDetail, link};
+use super::{CAPSULES_PRUNED, GENESIS, HEADS_MISSING, RUN_RECORDED, RunDetail, link};
 use crate::keys::AuditKey;
 use crate::store::{Conn, Row, args};
-use crate::{Home, Ledger, LedgerError, capsule};
+use crate::{Home, Ledger, LedgerError, capsule, time};
+use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,19 +17,24 @@ use std::fs;
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::time::Duration;
 
 impl Ledger {
-    /// Walks the whole chain: hashes, signed heads (of the ledger and of the exported file), capsules.
+    /// Walks the whole chain: hashes, signed heads (of the ledger and of the exported file), capsules, and the tables that
+    /// decide who may do what.
     pub async fn verify(&self) -> Result<ChainReport, LedgerError> {
         // The heads of the file first: they then cannot be newer than what the walk sees.
-        let (key, exported) = (self.key.clone(), exported_heads(&self.heads)?);
-        self.store.snapshot(move |conn| verify(conn, &key, &exported)).await
+        let exported = Exported::read(&self.signing.file, self.signing.shared)?;
+        let (key, patience) = (self.key.clone(), patience(self.signing.interval));
+        self.store.snapshot(move |conn| verify(conn, &key, &exported, patience)).await
     }
 
-    /// The same for a ledger that is only looked at: nothing is written, so that it also works where nothing can be.
-    pub fn verify_at(home: &Home, keys: &Path) -> Result<ChainReport, LedgerError> {
-        let (key, exported) = (AuditKey::existing(keys)?, exported_heads(&home.heads())?);
-        home.examine(move |conn| verify(conn, &key, &exported))
+    /// The same for a ledger that is only looked at: nothing is written, so that it also works where nothing can be. Its
+    /// servers sign a head every `interval`.
+    pub fn verify_at(home: &Home, keys: &Path, interval: Duration) -> Result<ChainReport, LedgerError> {
+        let exported = Exported::read(&home.heads(), matches!(home, Home::Postgres { .. }))?;
+        let key = AuditKey::existing(keys)?;
+        home.examine(move |conn| verify(conn, &key, &exported, patience(interval)))
     }
 }
 
@@ -34,16 +42,60 @@ impl Ledger {
 type Heads = (BTreeSet<SignedHead>, Option<Flaw>);
 
 /// Checks every entry, head and capsule as of one moment, and stops at the first flaw.
-fn verify(conn: &dyn Conn, key: &AuditKey, (exported, no_line): &Heads) -> Result<ChainReport, LedgerError> {
+fn verify(
+    conn: &dyn Conn,
+    key: &AuditKey,
+    exported: &Exported,
+    patience: SignedDuration,
+) -> Result<ChainReport, LedgerError> {
     let (kept, no_row) = kept_heads(conn)?;
-    let mut walk = Walk::new(conn, key, exported.union(&kept))?;
-    let mut flaw = walk.entries()?.or(no_line.clone()).or(no_row);
-    // A head is kept before it is exported.
-    flaw = flaw.or_else(|| exported.difference(&kept).next().map(Flaw::head_missing));
+    let mut walk = Walk::new(conn, key, exported.heads.union(&kept))?;
+    walk.report.exported = exported.is_there.then_some(exported.heads.len() as i64);
+    let mut flaw = walk.entries()?.or(exported.unreadable.clone()).or(no_row);
+    flaw = flaw.or_else(|| exported.disagrees(&kept, patience)).or_else(|| walk.heads_missing(patience));
     if flaw.is_none() {
         flaw = strays::find(conn, &walk.recorded)?;
     }
-    Ok(ChainReport { flaw, ..walk.report })
+    if flaw.is_none() {
+        flaw = walk.registers.compare(conn)?;
+    }
+    // It stays true for good, so that it must not hide another one.
+    Ok(ChainReport { flaw: flaw.or(walk.heads_were_missing), ..walk.report })
+}
+
+/// What the exported file says.
+struct Exported {
+    heads: BTreeSet<SignedHead>,
+    unreadable: Option<Flaw>,
+    is_there: bool,
+    /// Each server has a file of its own, which need not know of what others signed.
+    is_shared: bool,
+}
+
+impl Exported {
+    fn read(path: &Path, is_shared: bool) -> Result<Self, LedgerError> {
+        let is_there = path.exists();
+        let (heads, unreadable) = exported_heads(path)?;
+        Ok(Self { heads, unreadable, is_there, is_shared })
+    }
+
+    /// The first head that the file has and the table has not, or the other way round. A head is kept first, and exported
+    /// at once: only a young one may be missing in the file.
+    fn disagrees(&self, kept: &BTreeSet<SignedHead>, patience: SignedDuration) -> Option<Flaw> {
+        if let Some(head) = self.heads.difference(kept).next() {
+            return Some(Flaw::head_missing(head));
+        }
+        if !self.is_there {
+            return None;
+        }
+        let young = time::text(Timestamp::now().saturating_sub(patience).unwrap_or(Timestamp::MIN));
+        let (first, last) = (self.heads.first().map(|head| head.seq), self.heads.last().map_or(0, |head| head.seq));
+        let is_due = |head: &&SignedHead| match self.is_shared {
+            true => first.is_some_and(|first| first < head.seq) && head.seq < last,
+            false => head.seq < last || head.at < young,
+        };
+        kept.difference(&self.heads).find(is_due).map(Flaw::head_unexported)
+    }
 }
 
 /// The heads of the table, and whether a row is none.
@@ -90,6 +142,10 @@ struct Walk<'a> {
     pruned_before: String,
     /// Runs that have an entry.
     recorded: Met,
+    registers: Registers,
+    /// When the last entry was added.
+    last_at: String,
+    heads_were_missing: Option<Flaw>,
     report: ChainReport,
 }
 
@@ -116,8 +172,19 @@ impl From<LedgerError> for Stop {
 struct Seen {
     seq: i64,
     kind: String,
+    #[serde(default)]
+    at: String,
+    actor: Option<String>,
+    role: Option<String>,
     run_id: Option<String>,
     detail: Option<Box<RawValue>>,
+}
+
+/// The entries that an entry of kind `heads.missing` names.
+#[derive(Deserialize)]
+struct Uncovered {
+    from: i64,
+    to: i64,
 }
 
 impl<'a> Walk<'a> {
@@ -126,7 +193,16 @@ impl<'a> Walk<'a> {
         key: &'a AuditKey,
         signed: impl Iterator<Item = &'a SignedHead>,
     ) -> Result<Self, LedgerError> {
-        let mut report = ChainReport { entries: 0, signed: 0, heads: 0, capsules: 0, pruned: 0, flaw: None };
+        let mut report = ChainReport {
+            entries: 0,
+            signed: 0,
+            unsigned_since: None,
+            heads: 0,
+            exported: None,
+            capsules: 0,
+            pruned: 0,
+            flaw: None,
+        };
         let mut heads = BTreeMap::<i64, Vec<SignedHead>>::new();
         for head in signed {
             report.heads += 1;
@@ -136,7 +212,17 @@ impl<'a> Walk<'a> {
             heads.entry(head.seq).or_default().push(head.clone());
         }
         let pruned_before = pruned_before(conn, report.signed)?;
-        Ok(Self { conn, key, heads, pruned_before, recorded: Met::default(), report })
+        Ok(Self {
+            conn,
+            key,
+            heads,
+            pruned_before,
+            recorded: Met::default(),
+            registers: Registers::default(),
+            last_at: String::new(),
+            heads_were_missing: None,
+            report,
+        })
     }
 
     fn entries(&mut self) -> Result<Option<Flaw>, LedgerError> {
@@ -192,7 +278,32 @@ impl<'a> Walk<'a> {
         if seen.kind == RUN_RECORDED {
             self.capsule(due, &seen)?;
         }
+        self.note(due, seen);
         Ok(hash)
+    }
+
+    /// What later parts of the walk need to know of a good entry.
+    fn note(&mut self, seq: i64, seen: Seen) {
+        let detail = seen.detail.as_deref().map(RawValue::get);
+        let (actor, role) = (seen.actor.as_deref(), seen.role.as_deref());
+        self.registers.see(&Said { seq, kind: &seen.kind, actor, role, detail });
+        if seen.kind == HEADS_MISSING {
+            let named = detail.and_then(|raw| serde_json::from_str::<Uncovered>(raw).ok());
+            let Uncovered { from, to } = named.unwrap_or(Uncovered { from: 0, to: seq - 1 });
+            self.heads_were_missing =
+                self.heads_were_missing.take().or_else(|| Some(Flaw::heads_were_missing(seq, (from, to))));
+        }
+        if seq == self.report.signed + 1 {
+            self.report.unsigned_since = Some(seen.at.clone());
+        }
+        self.last_at = seen.at;
+    }
+
+    /// Entries that should have a head by now. The chain has been walked to its end.
+    fn heads_missing(&self, patience: SignedDuration) -> Option<Flaw> {
+        let since = self.report.unsigned_since.as_deref()?;
+        is_overdue(since, &self.last_at, patience)
+            .then(|| Flaw::heads_missing(self.report.signed + 1, (since, &self.last_at)))
     }
 
     fn heads_at(&mut self, due: i64, hash: &str) -> Result<(), Stop> {

@@ -3,7 +3,7 @@
 use super::proposals::{self, KeptProposal, ProposalState, closed};
 use super::{Answer, note, refuse, unknown};
 use crate::store::{Conn, Row, args};
-use crate::{Ledger, LedgerError, time};
+use crate::{Ledger, LedgerError, audit, time};
 use domain::{Caller, Fault, Kind};
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -88,8 +88,15 @@ fn approve(conn: &dyn Conn, caller: &Caller, verdict: &Verdict) -> Answer<Standi
                VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (proposal_id, version, actor) DO NOTHING";
     let (id, at) = (&found.proposal_id, time::text(verdict.now));
     // Saying yes again changes nothing, and lets one go on that a crash had stopped between yes and queue.
-    if conn.execute(sql, args![id, found.version, &caller.actor, &found.digest, at, &verdict.comment])? > 0 {
-        note(conn, "script.approved", caller, about(&found))?;
+    let new = conn.execute(sql, args![id, found.version, &caller.actor, &found.digest, &at, &verdict.comment])? > 0;
+    if new {
+        let version = found.version.to_string();
+        let record = audit::record(&[id, &version, &caller.actor, &found.digest, &at, &verdict.comment])?;
+        let mut detail = about(&found);
+        if let Some(object) = detail.as_object_mut() {
+            object.insert("record".to_owned(), record.into());
+        }
+        note(conn, "script.approved", caller, detail)?;
     }
     let given = approvers(conn, &found)?.len();
     Ok(Ok(Standing { proposal: found, given }))

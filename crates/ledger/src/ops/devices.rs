@@ -5,7 +5,7 @@ use crate::secret::{self, Presented, Use};
 use crate::store::{Conn, Row, args};
 use crate::tokens::{self, NewToken};
 use crate::{Ledger, LedgerError, Secret, time};
-use domain::{Caller, Fault, Holders, Kind};
+use domain::{Actor, Caller, Fault, Holders, Kind, Names, Origin};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -66,7 +66,8 @@ impl Ledger {
     /// Uses up a code: the device gets its token, and one that it had before ends.
     pub async fn enrol_device(&self, code: &str, enrolment: Enrolment) -> Answer<Enrolled> {
         let Some(code) = Presented::parse(Use::Enrol, code) else { return Ok(Err(bad_code())) };
-        self.write(move |conn| enrol(conn, &code, &enrolment)).await
+        let names = self.names;
+        self.write(move |conn| enrol(conn, &code, &enrolment, names)).await
     }
 
     pub async fn device(&self, id: &str) -> Result<Option<Device>, LedgerError> {
@@ -108,7 +109,7 @@ fn expect(
     Ok(minted.secret)
 }
 
-fn enrol(conn: &dyn Conn, code: &Presented, enrolment: &Enrolment) -> Answer<Enrolled> {
+fn enrol(conn: &dyn Conn, code: &Presented, enrolment: &Enrolment, names: Names) -> Answer<Enrolled> {
     // Nobody is known yet: the code is all that there is.
     let nobody = Caller::new("unknown", DEVICE_ROLE);
     let detail = json!({ "code": code.id });
@@ -121,12 +122,12 @@ fn enrol(conn: &dyn Conn, code: &Presented, enrolment: &Enrolment) -> Answer<Enr
     }
     let (device_id, old): (String, Option<String>) = (row.get("id")?, row.get("token_id")?);
     if let Some(old) = old {
-        tokens::revoke(conn, &old)?;
+        tokens::revoke(conn, &old, names)?;
     }
     let claims = BTreeMap::from([(DEVICE_CLAIM.to_owned(), device_id.clone())]);
-    let actor = format!("device:{device_id}");
-    let token = NewToken { actor: actor.clone(), role: DEVICE_ROLE.to_owned(), claims, expires_at: None };
-    let (info, secret) = tokens::create(conn, &token)?;
+    let actor = Actor::new(Origin::Device, &device_id);
+    let token = NewToken { actor, role: DEVICE_ROLE.to_owned(), claims, expires_at: None };
+    let (info, secret) = tokens::create(conn, &token, names)?;
     let sql = "UPDATE devices SET code_id = NULL, code_hash = NULL, code_expires_at = NULL, token_id = $2, \
                enrolled_at = $3, seen_at = $3, grants_json = $4, sandbox_tier = $5, version = $6, \
                cells_json = $7 WHERE id = $1";
@@ -134,7 +135,7 @@ fn enrol(conn: &dyn Conn, code: &Presented, enrolment: &Enrolment) -> Answer<Enr
     let cells = cells.as_ref().map(serde_json::to_string).transpose()?;
     conn.execute(sql, args![&device_id, &info.id, time::text(*now), grants.to_string(), sandbox_tier, version, cells])?;
     let detail = json!({ "device": device_id, "code": code.id, "sandbox_tier": sandbox_tier, "version": version });
-    let device = Caller::new(actor, DEVICE_ROLE);
+    let device = Caller::new(&info.actor, DEVICE_ROLE);
     note(conn, "device.enrolled", &device, detail)?;
     unheard::close_of(conn, &device, &device_id)?;
     Ok(Ok(Enrolled { device_id, token: secret }))

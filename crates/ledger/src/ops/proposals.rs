@@ -231,7 +231,7 @@ fn about(id: &str, device: &str, digest: &str, version: i64, draft: &Draft) -> V
     let codes: Vec<&Value> = violations.into_iter().flatten().filter_map(|violation| violation.get("code")).collect();
     json!({
         "proposal": id, "device": device, "digest": digest, "version": version, "risk": draft.risk.as_str(),
-        "violations": codes,
+        "violations": codes, "state": draft.state().as_str(), "expires_at": draft.expires_at,
     })
 }
 

@@ -3,6 +3,7 @@
 use super::packages::{claimed, unknown_claim};
 use super::{Answer, note, refuse};
 use crate::LedgerError;
+use crate::bounds::RESULT_BYTES;
 use crate::runs::Sealed;
 use crate::store::{Conn, args};
 use domain::package::{Ending, ScriptResult};
@@ -47,7 +48,7 @@ pub(super) fn end(conn: &dyn Conn, caller: &Caller, (device, hash): (&str, &str)
     let run_json = serde_json::to_string(if result.rollback { &begun } else { &run })?;
     let sql = format!("UPDATE packages SET state = 'done', run_json = $2, {column} = $3 WHERE id = $1");
     conn.execute(&sql, args![&id, run_json, serde_json::to_string(result)?])?;
-    Sealed::of(&ended(run, result)?)?.keep(conn)?;
+    Sealed::of(&ended(run, result)?, RESULT_BYTES)?.keep(conn)?;
     note(conn, if result.rollback { "script.undone" } else { "script.ended" }, caller, detail)?;
     Ok(Ok(()))
 }
@@ -120,7 +121,7 @@ fn keep(conn: &dyn Conn, mut run: Run) -> Result<(), LedgerError> {
     if is_on_record(conn, &run)? {
         run.run_id = RunId::new();
     }
-    Sealed::of(&run)?.keep(conn)
+    Sealed::of(&run, RESULT_BYTES)?.keep(conn)
 }
 
 /// One whose sending was taken for lost may be there as failed already, or one as unheard: what is told of it later is

@@ -1,7 +1,7 @@
 //! Which runs are wanted, and from where on.
 
 use crate::store::{Conn, Value};
-use crate::{LedgerError, time};
+use crate::{LedgerError, bounds, time};
 use domain::{Purpose, RunId, SessionId, Status, ThreadId};
 use jiff::Timestamp;
 use std::fmt;
@@ -89,7 +89,8 @@ impl Conditions {
         all.add("actor = $", filter.actor.clone());
         all.add(
             conn.either("dataset_id = $", "left(dataset_id, 200) = left($, 200) AND dataset_id = $"),
-            filter.dataset.clone(),
+            // A name that is too long is kept as it is cut.
+            filter.dataset.clone().map(bounds::short),
         );
         all.add("status = $", filter.status.map(|status| status.as_str().to_owned()));
         all.add("thread_id = $", filter.thread.map(|id| id.to_string()));

@@ -6,9 +6,9 @@ pub use filter::{Cursor, RunFilter};
 
 use crate::audit::{self, AuditEvent};
 use crate::capsule::{self, Capsule};
-use crate::changes;
 use crate::store::{Conn, Row, args};
 use crate::{Ledger, LedgerError, time};
+use crate::{bounds, changes};
 use domain::{Fault, ModelUse, QueryMode, Run, RunId, ThreadId, Turn};
 use filter::Conditions;
 use std::collections::BTreeSet;
@@ -42,7 +42,9 @@ pub(crate) struct Sealed {
 }
 
 impl Sealed {
-    pub(crate) fn of(run: &Run) -> Result<Self, LedgerError> {
+    /// With at most so many bytes of its result.
+    pub(crate) fn of(run: &Run, result_bytes: usize) -> Result<Self, LedgerError> {
+        let run = &*bounds::kept(run, result_bytes)?;
         let capsule = Capsule::of(run)?;
         let event = audit::run_event(run, capsule.digest()?)?;
         Ok(Self { capsule, event })
@@ -59,10 +61,11 @@ impl Ledger {
     pub async fn record(&self, run: &Run) -> Result<(), LedgerError> {
         let sealed = match run.result_json.as_ref().is_some_and(|result| result.get().len() > LIGHT_BYTES) {
             true => {
-                let run = run.clone();
-                tokio::task::spawn_blocking(move || Sealed::of(&run)).await.map_err(|_| LedgerError::Closed)??
+                let (run, result_bytes) = (run.clone(), self.result_bytes);
+                let sealed = tokio::task::spawn_blocking(move || Sealed::of(&run, result_bytes));
+                sealed.await.map_err(|_| LedgerError::Closed)??
             }
-            false => Sealed::of(run)?,
+            false => Sealed::of(run, self.result_bytes)?,
         };
         let change = (run.query_mode == Some(QueryMode::Change)).then_some(run.run_id);
         let open = run.error_json.as_ref().is_some_and(Fault::is_unknown_outcome);

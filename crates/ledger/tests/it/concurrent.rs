@@ -1,7 +1,7 @@
 //! Many tasks, several handles, processes that are killed: nothing acknowledged is lost.
 
 use crate::place::{self, DATABASE, Place, run};
-use domain::RunId;
+use domain::{Actor, RunId};
 use ledger::{Ledger, NewToken};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -63,7 +63,7 @@ async fn what_was_acknowledged_survives_kill_9(place: Place) {
     let mut acknowledged: Vec<RunId> = Vec::new();
     let cli = place.open();
     for _ in 0..ROUNDS {
-        let token = NewToken { actor: "ann".into(), role: "agent".into(), claims: [].into(), expires_at: None };
+        let token = NewToken { actor: Actor::token("ann"), role: "agent".into(), claims: [].into(), expires_at: None };
         let mut child = spawn_recorder(&place);
         let (lines, token) = tokio::join!(
             tokio::task::spawn_blocking(move || {

@@ -1,7 +1,7 @@
 //! A database that goes away: it is waited for, nothing is lost that was answered, and nothing is recorded twice.
 
 use crate::place::{home, run};
-use domain::{Caller, Fault, Kind, RunId};
+use domain::{Actor, Caller, Fault, Kind, RunId};
 use ledger::{AuditEvent, Home, Ledger, LedgerError, NewToken, ScanQuota};
 use std::path::Path;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ async fn a_database_that_comes_back_in_time_is_waited_for() {
 async fn one_that_does_not_is_an_honest_error() {
     let (mut postgres, url, dir) = cluster();
     let (steady, hasty) = (open(&url, dir.path(), LONG), open(&url, dir.path(), Duration::from_millis(300)));
-    let ann = NewToken { actor: "ann".into(), role: "r".into(), claims: [].into(), expires_at: None };
+    let ann = NewToken { actor: Actor::token("ann"), role: "r".into(), claims: [].into(), expires_at: None };
     let (_, token) = steady.create_token(ann).await.unwrap();
     let scan = RunId::new();
     assert_eq!(steady.begin_scan(scan, &Caller::new("ann", "r"), 100, QUOTA).await.unwrap(), Ok(100));

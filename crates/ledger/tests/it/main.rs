@@ -5,11 +5,14 @@
 #[macro_use]
 mod place;
 
+mod bounds;
 mod changes;
 mod concurrent;
+mod heads;
 mod lost;
 mod open;
 mod ops;
+mod registers;
 mod runs;
 mod scans;
 mod secrets;

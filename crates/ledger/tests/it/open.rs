@@ -15,6 +15,7 @@ on_both! {
     a_key_of_ones_own_does_not_join,
     what_a_server_of_an_earlier_version_left_behind_is_settled,
     every_earlier_version_is_brought_up_to_date,
+    names_of_an_earlier_version_are_of_nobody_else,
 }
 
 fn refusal(place: &Place) -> String {
@@ -37,7 +38,7 @@ async fn a_newer_ledger_is_refused(place: Place) {
     });
     assert_eq!(
         refusal(&place),
-        "the ledger has version 99, this program knows 10; hint: use the newer gatehouse that wrote it, or restore a backup"
+        "the ledger has version 99, this program knows 11; hint: use the newer gatehouse that wrote it, or restore a backup"
     );
 }
 
@@ -74,7 +75,7 @@ async fn a_key_of_ones_own_does_not_join(place: Place) {
 }
 
 /// The steps that tables have been through, as `src/migrations.rs` has them.
-const STEPS: [&str; 9] = [
+const STEPS: [&str; 10] = [
     "001_begin",
     "002_owner",
     "003_end_user",
@@ -84,6 +85,7 @@ const STEPS: [&str; 9] = [
     "007_changes",
     "008_ops",
     "009_heard",
+    "010_cells",
 ];
 
 /// Makes a ledger as the version left it that knew so many steps.
@@ -136,8 +138,14 @@ async fn settles(place: &Place) {
 
 /// Whichever version wrote it last: who has a token keeps it, and what comes is kept beside what was there.
 async fn every_earlier_version_is_brought_up_to_date(place: Place) {
-    let token = "INSERT INTO tokens VALUES ('t', 'h', 'ann', 'r', '{}', '2026-01-01T00:00:00.000000000Z', NULL, NULL);";
-    for version in 1..STEPS.len() {
+    let entry = r#"{"seq":1,"at":"2026-01-01T00:00:00.000000000Z","kind":"token.created","actor":"ann","role":"r","detail":{"token":"t","claims":{},"expires_at":null}}"#;
+    let genesis = "0".repeat(64);
+    let hash = domain::sha256_hex([genesis.as_str(), entry].concat().as_bytes());
+    let token = &format!(
+        "INSERT INTO tokens VALUES ('t', 'h', 'ann', 'r', '{{}}', '2026-01-01T00:00:00.000000000Z', NULL, NULL);
+         INSERT INTO audit (seq, entry_json, prev_hash, hash) VALUES (1, '{entry}', '{genesis}', '{hash}');"
+    );
+    for version in 1..=STEPS.len() {
         let place = if place.is_sqlite() { Place::sqlite() } else { Place::postgres() };
         as_of(&place, version, token);
         let (ledger, run) = (place.open(), run("ann", "q"));
@@ -148,6 +156,39 @@ async fn every_earlier_version_is_brought_up_to_date(place: Place) {
         let tokens: Vec<String> = ledger.tokens().await.unwrap().into_iter().map(|token| token.actor).collect();
         assert_eq!(tokens, ["ann"], "version {version}");
     }
+}
+
+/// Nobody had to say where an actor comes from: a token's name might begin like those that now do.
+async fn names_of_an_earlier_version_are_of_nobody_else(place: Place) {
+    let at = "2026-01-01T00:00:00.000000000Z";
+    let token = |id: &str, actor: &str, role: &str| {
+        format!("INSERT INTO tokens VALUES ('{id}', 'h', '{actor}', '{role}', '{{}}', '{at}', NULL, NULL);")
+    };
+    let tokens = [
+        token("a", "ann", "r"),
+        token("b", "jwt:ann", "r"),
+        token("c", "device:pump", "device"),
+        token("d", "device:pump", "r"),
+        token("e", "token:ann", "r"),
+        token("f", "JWT:ann", "r"),
+    ]
+    .concat();
+    let device = format!(
+        "INSERT INTO devices (id, name, created_at, created_by, token_id) VALUES ('pump', '', '{at}', 'ann', 'c');"
+    );
+    as_of(&place, STEPS.len(), &format!("{tokens} {device}"));
+    let mut known: Vec<(String, String)> =
+        place.open().tokens().await.unwrap().into_iter().map(|token| (token.id, token.actor)).collect();
+    known.sort();
+    let expected = [
+        ("a", "ann"),
+        ("b", "token:jwt:ann"),
+        ("c", "device:pump"),
+        ("d", "token:device:pump"),
+        ("e", "token:token:ann"),
+        ("f", "JWT:ann"),
+    ];
+    assert_eq!(known, expected.map(|(id, actor)| (id.to_owned(), actor.to_owned())));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::place::{self, Place};
 use domain::package::{ClaimToken, Ending, ScriptResult, SignedPackage, Usage};
-use domain::{Caller, Fault, Manifest, Risk, Run, ScriptProposal, Status};
+use domain::{Actor, Caller, Fault, Manifest, Risk, Run, ScriptProposal, Status};
 use jiff::{SignedDuration, Timestamp};
 use ledger::ops::{Answer, Draft, Enrolment, KeptProposal, LogPiece, PackageState, ProposalState, Sending, Verdict};
 use ledger::{Ledger, NewToken};
@@ -148,7 +148,7 @@ async fn a_code_enrols_once_and_ends_the_token_before(place: Place) {
     assert_eq!(enrolled.device_id, DEVICE);
     assert_eq!(ledger.device_of_token(enrolled.token.expose()).await.unwrap().as_deref(), Some(DEVICE));
     let claims = [("device".to_owned(), DEVICE.to_owned())].into();
-    let forged = NewToken { actor: "mallory".to_owned(), role: "device".to_owned(), claims, expires_at: None };
+    let forged = NewToken { actor: Actor::token("mallory"), role: "device".to_owned(), claims, expires_at: None };
     let (_, forged) = ledger.create_token(forged).await.unwrap();
     assert_eq!(ledger.device_of_token(forged.expose()).await.unwrap(), None, "nobody enrolled with it");
     let altered = enrolled.token.expose().replace(|c: char| c.is_ascii_digit(), "a");
@@ -168,6 +168,11 @@ async fn only_somebody_else_approves_and_only_what_they_saw(place: Place) {
     let ledger = place.open();
     let kept = proposed(&ledger, "a", Risk::Medium).await;
     assert_eq!(code(ledger.approve_script(&engineer(), verdict(&kept)).await), "approval.own");
+    // The same subject from elsewhere is somebody else, for whoever asks and for whoever answers.
+    let theirs = Caller::new(format!("jwt:{}", engineer().actor), "engineer");
+    let of_jwt = ledger.propose_script(&theirs, "p-jwt", (DEVICE, None), draft("j", Risk::Medium)).await.unwrap();
+    assert_eq!(code(ledger.approve_script(&theirs, verdict(&of_jwt)).await), "approval.own");
+    assert!(ledger.approve_script(&engineer(), verdict(&of_jwt)).await.unwrap().unwrap().is_enough());
     let other = Verdict { digest: "0".repeat(64), ..verdict(&kept) };
     assert_eq!(code(ledger.approve_script(&approver("bea"), other).await), "approval.digest_mismatch");
     assert!(ledger.approved_script(DEVICE, &kept.digest).await.unwrap().is_none());

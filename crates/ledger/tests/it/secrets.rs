@@ -1,6 +1,7 @@
 //! Tokens, sign-in codes and sessions.
 
 use crate::place::Place;
+use domain::{Actor, Caller, Names, Origin};
 use jiff::{SignedDuration, Timestamp};
 use ledger::{Ledger, NewToken};
 
@@ -12,11 +13,13 @@ on_both! {
     a_sign_in_code_works_once,
     one_of_many_who_race_with_a_code_gets_in,
     codes_and_sessions_end_with_their_time,
+    a_name_that_looks_like_another_is_refused,
+    a_token_names_its_actor_with_where_it_comes_from,
 }
 
 fn ann() -> NewToken {
     let claims = [("region".to_owned(), "north".to_owned())].into();
-    NewToken { actor: "ann".into(), role: "analyst".into(), claims, expires_at: None }
+    NewToken { actor: Actor::token("ann"), role: "analyst".into(), claims, expires_at: None }
 }
 
 async fn kinds(ledger: &Ledger) -> Vec<String> {
@@ -135,4 +138,81 @@ async fn codes_and_sessions_end_with_their_time(place: Place) {
     place.tamper("UPDATE sign_ins SET expires_at = '2020-01-01T00:00:00.000000000Z';");
     assert_eq!(ledger.redeem_login(code.expose()).await.unwrap(), None);
     assert_eq!(ledger.session(session.expose()).await.unwrap(), None);
+}
+
+fn token(actor: &str) -> NewToken {
+    NewToken { actor: Actor::token(actor), ..ann() }
+}
+
+async fn a_name_that_looks_like_another_is_refused(place: Place) {
+    let ledger = place.open();
+    for known in ["ann", "Straße", "bea "] {
+        let (info, _) = ledger.create_token(token(known)).await.unwrap();
+        ledger.revoke_token(&info.id).await.unwrap();
+        ledger.create_token(token(known)).await.expect("the same name again");
+    }
+    ledger.create_login("kim", "analyst").await.unwrap();
+    let taken = [
+        ("Ann", "ann"),
+        ("ann ", "ann"),
+        ("\u{a0}ANN", "ann"),
+        ("ann\u{200b}", "ann"),
+        ("STRASSE", "Straße"),
+        ("straẞe\u{3000}", "Straße"),
+        ("bea", "bea "),
+        ("\u{212a}im", "kim"),
+        ("Owner", "owner"),
+        (" owner", "owner"),
+    ];
+    for (name, like) in taken {
+        let by_token = ledger.create_token(token(name)).await.map(drop);
+        let by_link = ledger.create_login(name, "admin").await.map(drop);
+        for refused in [by_token, by_link] {
+            let fault = domain::Fault::from(refused.expect_err(name));
+            assert_eq!((fault.code.as_str(), fault.kind), ("token.name_taken", domain::Kind::Conflict), "{name:?}");
+            assert!(fault.message.contains(&format!("`{like}`")), "{}", fault.message);
+        }
+    }
+    for name in ["jwt:ann", "token:ann", "device:ann", "JWT:ann", " jwt:ann"] {
+        let refused = ledger.create_token(token(name)).await.expect_err(name);
+        assert_eq!(domain::Fault::from(refused).code, "token.name", "{name:?}");
+        ledger.create_login(name, "admin").await.expect_err(name);
+    }
+    let names = ["anne", "ann lee", "owner2", "owner"];
+    for name in names {
+        ledger.create_token(token(name)).await.expect(name);
+    }
+    assert_eq!(ledger.tokens().await.unwrap().len(), 6 + names.len(), "what was refused is not there");
+}
+
+/// A token that a JWT's actor is lent acts as them, and as nobody with a token of the same name.
+async fn a_token_names_its_actor_with_where_it_comes_from(place: Place) {
+    let soon = Timestamp::now() + SignedDuration::from_hours(1);
+    for (bare, own, theirs) in [(Origin::Token, "ann", "jwt:ann"), (Origin::Jwt, "token:ann", "ann")] {
+        let ledger = place.open().with_names(Names::bare(bare));
+        let (info, secret) = ledger.create_token(token("ann")).await.unwrap();
+        assert_eq!(
+            (info.actor.as_str(), ledger.authenticate(secret.expose()).await.unwrap()),
+            (own, Some(info.clone()))
+        );
+        let (lent, secret) = ledger.lend_token(&Caller::new(theirs, "analyst"), soon).await.unwrap();
+        let known = ledger.authenticate(secret.expose()).await.unwrap().unwrap();
+        assert_eq!((lent.actor.as_str(), known.actor.as_str()), (theirs, theirs));
+
+        let code = ledger.create_login("ann", "admin").await.unwrap();
+        let session = ledger.redeem_login(code.expose()).await.unwrap().unwrap();
+        assert_eq!(ledger.session(session.expose()).await.unwrap().unwrap().actor, own);
+        let told = kinds(&ledger).await;
+        let last: Vec<&str> = told.iter().rev().take(3).rev().map(String::as_str).collect();
+        let expected = [
+            format!("token.created {own} analyst"),
+            format!("token.created {theirs} analyst"),
+            format!("session.started {own} admin"),
+        ];
+        assert_eq!(last, expected);
+        // Whoever is bare by another setting is nobody else by this one.
+        let other = if bare == Origin::Token { Origin::Jwt } else { Origin::Token };
+        let again = place.open().with_names(Names::bare(other)).authenticate(secret.expose()).await.unwrap().unwrap();
+        assert_eq!(Names::bare(other).read(&again.actor), Actor::new(Origin::Jwt, "ann"));
+    }
 }

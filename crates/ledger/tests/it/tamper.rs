@@ -5,6 +5,7 @@ use ledger::{AuditEvent, FlawKind, Home, Ledger};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
 
 on_both! {
     every_way_of_tampering_is_found,
@@ -16,6 +17,7 @@ on_both! {
 }
 
 const ENTRIES: i64 = 6;
+const INTERVAL: Duration = Duration::from_secs(60);
 
 /// Six entries, a head at the fourth and at the last, and an older copy that has the first four.
 async fn chain(place: &Place) -> Ledger {
@@ -43,8 +45,8 @@ struct Case {
     how: Vec<&'static str>,
 }
 
-fn cases() -> Vec<Case> {
-    let blocks = include_str!("manipulations.sql").split("\n--- ").skip(1);
+fn cases(text: &'static str) -> Vec<Case> {
+    let blocks = text.split("\n--- ").skip(1);
     let case = |block: &'static str| {
         let mut lines = block.lines();
         let what = lines.next().unwrap();
@@ -56,14 +58,21 @@ fn cases() -> Vec<Case> {
 }
 
 async fn every_way_of_tampering_is_found(original: Place) {
-    let mut cases = cases();
+    drop(chain(&original).await);
+    every_case_is_found(&original, include_str!("manipulations.sql"), "manipulations", &[]).await;
+}
+
+/// Carries out each case on a copy of the original, which itself must be whole. `names` stand for texts that differ each
+/// time. No ledger may be open.
+pub async fn every_case_is_found(original: &Place, table: &'static str, what: &str, names: &[(String, &str)]) {
+    let mut cases = cases(table);
     cases.retain(|case| original.is_sqlite() || !case.how.contains(&"!sqlite"));
+    assert_eq!(original.copy().open().verify().await.unwrap().flaw, None, "untouched");
     let mut unlike = Vec::new();
     let mut not_found = 0;
-    drop(chain(&original).await);
     for case in &cases {
         let place = original.copy();
-        let ledger = manipulated(&original, &place, &case.how).await;
+        let ledger = manipulated(original, &place, &case.how).await;
         let said = match ledger.verify().await.map(|report| report.flaw) {
             Ok(None) => {
                 not_found += 1;
@@ -72,12 +81,12 @@ async fn every_way_of_tampering_is_found(original: Place) {
             Ok(Some(flaw)) => format!("{}: {flaw}", serde_json::to_value(flaw.kind).unwrap().as_str().unwrap()),
             Err(error) => error.to_string(),
         };
-        let said = without_run_id(&said);
+        let said = names.iter().fold(without_run_id(&said), |said, (text, name)| said.replace(text, name));
         if said != case.said {
             unlike.push(format!("{}\n  is told as `{said}`\n  and not as `{}`", case.what, case.said));
         }
     }
-    testkit::tally("ledger", &original.told("manipulations"), cases.len(), "not found", not_found);
+    testkit::tally("ledger", &original.told(what), cases.len(), "not found", not_found);
     assert!(unlike.is_empty(), "{}", unlike.join("\n"));
 }
 
@@ -93,6 +102,14 @@ async fn manipulated(original: &Place, place: &Place, how: &[&str]) -> Ledger {
             "!head" => add_head(place, rest),
             "!sign" => drop(ledger.sign_head().await.unwrap()),
             "!cut" => cut(place),
+            "!unline" => remove_line(place, rest.parse().unwrap()),
+            "!no-file" => fs::remove_file(place.heads()).unwrap(),
+            "!restart" => {
+                ledger = place.open();
+                ledger.take_up_chain().await.unwrap();
+                ledger.append(AuditEvent::new("server.started")).await.unwrap();
+                ledger.sign_head().await.unwrap();
+            }
             "!sqlite" => {}
             "!restore" => {
                 place.restore(original);
@@ -120,7 +137,7 @@ fn without_run_id(said: &str) -> String {
 }
 
 /// What makes a chain whole again after a change, for whoever has no key: every hash after it.
-fn rehash(place: &Place, from: i64) {
+pub fn rehash(place: &Place, from: i64) {
     let last: i64 = place.one("SELECT max(seq) FROM audit").parse().unwrap();
     let entry = |seq: i64| {
         format!(
@@ -150,6 +167,12 @@ fn keep_heads(place: &Place, lines: usize) {
     fs::write(place.heads(), kept).unwrap();
 }
 
+fn remove_line(place: &Place, line: usize) {
+    let heads = fs::read_to_string(place.heads()).unwrap();
+    let kept = heads.split_inclusive('\n').enumerate().filter(|(i, _)| i + 1 != line);
+    fs::write(place.heads(), kept.map(|(_, line)| line).collect::<String>()).unwrap();
+}
+
 /// A copy among backups, in a directory that this user may not write to (root may all the same; `it::disks` has a disk
 /// that is read-only for everybody), under a name that an address would read otherwise.
 #[tokio::test]
@@ -161,9 +184,9 @@ async fn a_ledger_is_checked_where_nothing_can_be_written() {
     place.outside().execute("VACUUM INTO ?1", [file.to_str().unwrap()]).unwrap();
     rusqlite::Connection::open(&file).unwrap().pragma_update(None, "journal_mode", "wal").unwrap();
     fs::set_permissions(backup.path(), fs::Permissions::from_mode(0o500)).unwrap();
-    let report = Ledger::verify_at(&Home::File(file.clone()), &place.keys()).unwrap();
+    let report = Ledger::verify_at(&Home::File(file.clone()), &place.keys(), INTERVAL).unwrap();
     assert_eq!((report.flaw, report.entries, report.signed), (None, ENTRIES, ENTRIES));
-    let error = Ledger::verify_at(&Home::File(file), backup.path()).unwrap_err().to_string();
+    let error = Ledger::verify_at(&Home::File(file), backup.path(), INTERVAL).unwrap_err().to_string();
     assert!(error.contains("audit.ed25519"), "{error}");
     assert!(!backup.path().join("audit.ed25519").exists(), "no key is made to check with");
     fs::set_permissions(backup.path(), fs::Permissions::from_mode(0o700)).unwrap();

@@ -115,8 +115,12 @@ async fn a_model_that_writes_where_a_read_was_asked_for_is_refused() {
     assert_eq!(fault.code, "records.intent");
 }
 
+/// Words of a model, which may repeat the instruction: they go nowhere.
+const REASON: &str = "somebody said complete";
+
 fn route(resource: &str, confidence: f64, intent: &str) -> Said {
-    let answer = json!({"resources": [resource, "payroll"], "confidence": confidence, "reason": "r", "intent": intent});
+    let answer =
+        json!({"resources": [resource, "payroll"], "confidence": confidence, "reason": REASON, "intent": intent});
     Said::text(&answer.to_string())
 }
 
@@ -136,6 +140,7 @@ async fn a_small_model_is_asked_where_the_rules_are_not_sure() {
         assert_eq!((routed.intent, large.requests().len() == 1), (Intent::Write, planned), "{resource} {confidence}");
         assert!(!routed.resources.contains(&"payroll".to_owned()), "names of nobody are left out");
         assert_eq!(routed.confidence >= 0.8, planned);
+        assert!(!routed.reason.is_empty() && !routed.reason.contains("complete"), "{}", routed.reason);
     }
     let (small, large) = (Messages::script([]), Messages::script([plan(review())]));
     let (router, planner) = (agent(Dialect::Claude, &small), agent(Dialect::Claude, &large));

@@ -2,7 +2,7 @@
 
 use super::rules::{Known, Rules};
 use super::{forbidden, invalid};
-use crate::access::Reader;
+use crate::access::{Deleted, Reader};
 use crate::approved::Statement;
 use crate::check::statement;
 use crate::names::is_quotable;
@@ -158,16 +158,16 @@ fn rounds(native: &str) -> bool {
 pub fn image(rules: &Rules<'_>, limits: &Limits) -> Result<(Statement, Used), Fault> {
     let fields = rules.readable.fields.iter().map(|f| quote(f.name)).collect::<Vec<_>>().join(", ");
     // Also one that this very change has marked as deleted.
-    by_key(rules, &fields, true, limits)
+    by_key(rules, &fields, Deleted::Shown, limits)
 }
 
 /// Whether the caller can see the row of a key at all.
-pub fn visible(rules: &Rules<'_>, deleted: bool, limits: &Limits) -> Result<Statement, Fault> {
+pub fn visible(rules: &Rules<'_>, deleted: Deleted, limits: &Limits) -> Result<Statement, Fault> {
     let fields = key(rules)?.iter().map(|known| quote(&known.field.name)).collect::<Vec<_>>().join(", ");
     by_key(rules, &fields, deleted, limits).map(|(statement, _)| statement)
 }
 
-fn by_key(rules: &Rules<'_>, fields: &str, deleted: bool, limits: &Limits) -> Result<(Statement, Used), Fault> {
+fn by_key(rules: &Rules<'_>, fields: &str, deleted: Deleted, limits: &Limits) -> Result<(Statement, Used), Fault> {
     let dialect = rules.reader.source.dialect;
     let mut draft = Draft::new(dialect);
     let mut tests = Vec::new();

@@ -4,7 +4,7 @@ use super::compile::{self, Draft, Nulls, quote, same};
 use super::rules::{Known, Rules};
 use super::{forbidden, invalid, references, values};
 use crate::approved::{Change, Statement};
-use crate::sql::walk::Used;
+use crate::sql::walk::{Used, claim_missing};
 use domain::change::InsertStep;
 use domain::{Dialect, Fault, FieldType, Limits, Op, Value};
 
@@ -107,6 +107,14 @@ fn twin(rules: &Rules<'_>, dialect: Dialect, given: &[(Known<'_>, Value)]) -> Re
     }
     if let Some(mark) = rules.contract.soft_delete.as_ref().and_then(|mark| rules.readable.table.column(mark)) {
         all.push(format!("{} IS NULL", quote(&mark.name)));
+    }
+    // A row that the caller may not see is no twin: what the table's own constraints say of it is told alike of all rows.
+    for filter in rules.readable.rows.iter().chain(&rules.readable.living) {
+        let shown = filter.bind(dialect, |claim| {
+            let value = rules.reader.caller.claim(claim).ok_or_else(|| claim_missing(rules.readable.name, claim))?;
+            Ok(draft.bind(Value::Text(value.to_owned())))
+        })?;
+        natural.push(format!("({shown})"));
     }
     let sql = format!(
         "SELECT {}, ({}) FROM {} WHERE {} LIMIT 2",

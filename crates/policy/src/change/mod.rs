@@ -19,7 +19,7 @@ pub use service::service;
 pub use parse::{change_plan_json_schema, parse_change, parse_change_value};
 pub use trace::{Trace, Unmade};
 
-use crate::access::Reader;
+use crate::access::{Deleted, Reader};
 use crate::approved::Change;
 use crate::sql::walk::Used;
 use domain::change::Step;
@@ -33,7 +33,7 @@ pub enum Checked {
     Read {
         plan: Box<QueryPlan>,
         rows: u64,
-        deleted: bool,
+        deleted: Deleted,
     },
     Write(Box<Change>, Used),
 }

@@ -2,6 +2,7 @@
 
 use super::rules::{Known, Rules};
 use super::{invalid, values};
+use crate::access::Deleted;
 use crate::sql::refuse::clip;
 use domain::change::{Predicate, ReadStep, StepJoin};
 use domain::plan::{Condition, Expr, Join, JoinKind, JoinOn, Operand, Operator, OrderItem, SelectItem, Test};
@@ -56,10 +57,11 @@ pub fn plan(rules: &Rules<'_>, step: &ReadStep) -> Result<QueryPlan, Fault> {
     Ok(plan)
 }
 
-/// Rows that are marked as deleted are read only by who asks about the mark.
-pub fn asks_of_deleted(rules: &Rules<'_>, step: &ReadStep) -> bool {
+/// Rows that are marked as deleted are read only by who may see them and asks about the mark.
+pub fn asks_of_deleted(rules: &Rules<'_>, step: &ReadStep) -> Deleted {
     let mark = rules.contract.soft_delete.as_ref();
-    mark.is_some_and(|mark| step.filter.iter().any(|predicate| predicate.field.eq_ignore_ascii_case(mark)))
+    let asks = mark.is_some_and(|mark| step.filter.iter().any(|p| p.field.eq_ignore_ascii_case(mark)));
+    if asks { Deleted::ByRole } else { Deleted::Hidden }
 }
 
 fn caps(rules: &Rules<'_>, step: &ReadStep) -> Result<(), Fault> {

@@ -5,7 +5,7 @@
 
 use super::compile::{Draft, quote};
 use super::rules::{Known, Rules};
-use crate::access::{Readable, Reader};
+use crate::access::{Deleted, Readable, Reader};
 use crate::approved::Statement;
 use crate::check::statement;
 use crate::sql::walk::Origin;
@@ -64,7 +64,7 @@ fn row(
         fields.iter().zip(values).map(|(field, value)| format!("{} = {}", quote(field), draft.bind(value))).collect();
     let sql = format!("SELECT 1 AS \"there\" FROM {} WHERE {}", quote(target), tests.join(" AND "));
     // A row that is marked as deleted is not there.
-    let reader = Reader { deleted: false, ..reader };
+    let reader = Reader { deleted: Deleted::Hidden, ..reader };
     let Statement { sql, params, .. } = draft.finish(sql);
     let (sql, mut used) = statement(reader, &sql, Origin::Key, params, limits)?;
     Ok(Statement { sql, params: std::mem::take(&mut used.params), open })

@@ -5,7 +5,7 @@
 
 use super::rules::{Known, Rules};
 use super::{update, values};
-use crate::access::Reader;
+use crate::access::{Deleted, Reader};
 use crate::policy::Policy;
 use domain::change::{InsertStep, Step, UpdateStep};
 use domain::plan::{Condition, Expr, Operand, Operator, SelectItem, Test};
@@ -32,7 +32,7 @@ pub enum Unmade {
 impl Policy {
     /// Empty where the change could not be made today, or nothing can be compared.
     pub fn trace(&self, caller: &Caller, source: &SourceSchema, step: &Step) -> Trace {
-        let reader = Reader { policy: self, caller, source, deleted: true };
+        let reader = Reader { policy: self, caller, source, deleted: Deleted::ByRole };
         let Ok(rules) = Rules::of(reader, step.resource()) else { return Trace::default() };
         match step {
             Step::Read(_) => Trace::default(),

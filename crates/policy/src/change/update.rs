@@ -3,6 +3,7 @@
 use super::compile::{self, Draft, Nulls, quote, same};
 use super::rules::{Known, Rules};
 use super::{forbidden, invalid, references, values};
+use crate::access::Deleted;
 use crate::approved::{Change, Statement};
 use crate::sql::refuse::clip;
 use crate::sql::walk::Used;
@@ -21,7 +22,7 @@ pub fn change(rules: &Rules<'_>, step: &UpdateStep, limits: &Limits) -> Result<(
     let (key, version) = place(rules, &step.filter)?;
     let set = assignments(rules, step)?;
     let (image, used) = compile::image(rules, limits)?;
-    let mut before = compile::visible(rules, revives(rules, &set), limits)?;
+    let mut before = compile::visible(rules, revived(rules, &set), limits)?;
     for (param, (_, value)) in before.params.iter_mut().zip(&key) {
         *param = value.clone();
     }
@@ -112,11 +113,12 @@ fn assignments<'r>(rules: &'r Rules<'_>, step: &UpdateStep) -> Result<Vec<Pair<'
     Ok(set)
 }
 
-/// A row that is marked as deleted is not there, except for who takes the mark away.
-fn revives(rules: &Rules<'_>, set: &[Pair<'_>]) -> bool {
+/// A row that is marked as deleted is not there, except for who may see it and takes the mark away.
+fn revived(rules: &Rules<'_>, set: &[Pair<'_>]) -> Deleted {
     let mark = rules.contract.soft_delete.as_ref();
     let is_mark = |known: &Known<'_>| mark.is_some_and(|mark| mark.eq_ignore_ascii_case(&known.field.name));
-    set.iter().any(|(known, value)| is_mark(known) && *value == Value::Null)
+    let revives = set.iter().any(|(known, value)| is_mark(known) && *value == Value::Null);
+    if revives { Deleted::ByRole } else { Deleted::Hidden }
 }
 
 fn write(

@@ -117,6 +117,9 @@ pub struct Role {
     /// A predicate over this resource's fields and `$claims` of the caller; only such rows exist for this role.
     #[serde(default)]
     pub rows: Option<String>,
+    /// Rows that are marked as deleted exist for this role.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deleted: bool,
 }
 
 /// Where statements on the resource run.

@@ -1,14 +1,13 @@
 //! Trees that we make ourselves.
 
-use super::postgres;
 use super::refuse::Walk;
+use super::{fence, postgres};
 use crate::access::Readable;
 use domain::{Dialect, Fault, Kind};
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
-    Expr, GroupByExpr, Ident, LimitClause, ObjectName, ObjectNamePart, Offset, OffsetRows, Query, Select, SelectFlavor,
-    SelectItem, SetExpr, TableAlias, TableFactor, TableWithJoins, UnaryOperator, Value, Values,
-    WildcardAdditionalOptions,
+    Expr, GroupByExpr, Ident, LimitClause, ObjectName, ObjectNamePart, Query, Select, SelectFlavor, SelectItem,
+    SetExpr, TableAlias, TableFactor, TableWithJoins, Value, Values, WildcardAdditionalOptions,
 };
 
 /// The schema that engines keep a source's tables in. With it in front, no CTE can stand in for a table.
@@ -32,9 +31,7 @@ pub fn limit(n: u64) -> LimitClause {
 
 /// `SELECT "a" AS "a", … FROM "main"."table" WHERE (rows) AND …`: all that a caller can reach of it.
 ///
-/// SQLite would merge this into the query around it and may then evaluate the caller's conditions
-/// on rows before it filters them, so that an error could tell of a hidden row. `LIMIT -1` (all
-/// rows) keeps it from that; in Postgres `OFFSET 0` does. Without such a fence an index can find a row.
+/// Where rows are left out, the engine named by `fenced` is kept from looking behind it.
 pub fn readable_rows(
     dialect: Dialect,
     readable: &Readable<'_>,
@@ -45,11 +42,19 @@ pub fn readable_rows(
         let message = format!("`{}` has no columns that you may read", readable.name);
         return Err(Fault::new(Kind::Forbidden, "policy.no_columns", message));
     }
+    let selection = rows.into_iter().map(|e| Expr::Nested(Box::new(e))).reduce(|left, right| Expr::BinaryOp {
+        left: Box::new(left),
+        op: sqlparser::ast::BinaryOperator::And,
+        right: Box::new(right),
+    });
+    let fenced = fenced.filter(|_| selection.is_some());
+    let columns_fenced = fenced == Some(Dialect::DuckDb);
     let projection = readable
         .fields
         .iter()
         .map(|f| {
             let expr = postgres::column(dialect, f.column);
+            let expr = if columns_fenced { fence::column(expr) } else { expr };
             if f.name == f.column.name && matches!(expr, Expr::Identifier(_)) {
                 SelectItem::UnnamedExpr(expr)
             } else {
@@ -57,28 +62,10 @@ pub fn readable_rows(
             }
         })
         .collect();
-    let selection = rows.into_iter().map(|e| Expr::Nested(Box::new(e))).reduce(|left, right| Expr::BinaryOp {
-        left: Box::new(left),
-        op: sqlparser::ast::BinaryOperator::And,
-        right: Box::new(right),
-    });
-    let fence = selection.as_ref().and(fenced).and_then(fence);
     let mut shown =
         query(SetExpr::Select(Box::new(select(projection, physical(dialect, &readable.table.name), selection))));
-    shown.limit_clause = fence;
+    shown.limit_clause = fenced.and_then(fence::rows);
     Ok(shown)
-}
-
-/// All rows, said in a way that the engine does not look behind.
-fn fence(dialect: Dialect) -> Option<LimitClause> {
-    let (limit, offset) = match dialect {
-        Dialect::DuckDb => return None,
-        // More rows than there can be; none of these engines takes a condition through a LIMIT.
-        Dialect::Spark | Dialect::DataFusion | Dialect::BigQuery => (Some(number(i64::MAX.unsigned_abs())), None),
-        Dialect::Sqlite => (Some(Expr::UnaryOp { op: UnaryOperator::Minus, expr: Box::new(number(1)) }), None),
-        Dialect::Postgres => (None, Some(Offset { value: number(0), rows: OffsetRows::None })),
-    };
-    Some(LimitClause::LimitOffset { limit, offset, limit_by: Vec::new() })
 }
 
 fn physical(dialect: Dialect, table: &str) -> TableFactor {

@@ -1,9 +1,11 @@
 //! Results whose size an argument decides: only sizes that can be seen beforehand.
 
 use super::functions::{argument, unbounded};
+use super::moments;
 use super::refuse::Walk;
 use super::walk::Walker;
-use sqlparser::ast::{DateTimeField, Expr, FunctionArg, Interval, UnaryOperator, Value, ValueWithSpan};
+use domain::Dialect;
+use sqlparser::ast::{Expr, FunctionArg, UnaryOperator, Value, ValueWithSpan};
 
 /// The longest text or list that one call may make of nothing.
 pub const MAX: u64 = 10_000;
@@ -11,22 +13,36 @@ pub const MAX: u64 = 10_000;
 const MAX_ROWS: u64 = 1_000_000;
 
 impl Walker<'_> {
-    /// The length of `generate_series` or `range`: constants, or steps of an interval.
+    /// The length of `generate_series` or `range`: of numbers or of moments, written out in either case.
     pub(super) fn series(&mut self, name: &str, args: &[FunctionArg], streamed: bool) -> Walk<u64> {
-        if let [_, _, step] = args
-            && let Some(Expr::Interval(interval)) = argument(step)
-            && (streamed || is_day_or_longer(interval))
+        let most = if streamed { MAX_ROWS } else { MAX };
+        if let [start, end, step] = args
+            && let Some(step) = argument(step).filter(|step| number(step).is_none())
         {
-            return Ok(1);
+            let length = self.step(step).and_then(|step| moments::steps(argument(start)?, argument(end)?, step));
+            let hint = format!("write out both ends and the step (an interval), for at most {most} steps");
+            return length.filter(|length| *length <= most).ok_or_else(|| unbounded(name).hint(hint));
         }
         let constants: Option<Vec<i64>> = args.iter().map(constant).collect();
         let length = match constants.as_deref() {
             Some([end]) => end.unsigned_abs(),
             Some([start, end]) => end.abs_diff(*start),
-            Some([start, end, step]) => end.abs_diff(*start) / step.unsigned_abs().max(1),
+            Some([start, end, step]) if *step != 0 => end.abs_diff(*start) / step.unsigned_abs(),
             _ => return Err(unbounded(name)),
         };
-        if length > if streamed { MAX_ROWS } else { MAX } { Err(unbounded(name)) } else { Ok(length) }
+        if length > most { Err(unbounded(name)) } else { Ok(length) }
+    }
+
+    /// Postgres takes a text for the interval that it spells.
+    fn step(&self, step: &Expr) -> Option<moments::Span> {
+        match step {
+            Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), span: _ })
+                if self.dialect == Dialect::Postgres =>
+            {
+                moments::spelled(text)
+            }
+            step => moments::span(step),
+        }
     }
 }
 
@@ -35,7 +51,7 @@ pub fn constant(arg: &FunctionArg) -> Option<i64> {
     number(argument(arg)?)
 }
 
-fn number(expr: &Expr) -> Option<i64> {
+pub fn number(expr: &Expr) -> Option<i64> {
     match expr {
         Expr::Value(ValueWithSpan { value: Value::Number(digits, _), span: _ }) => digits.parse().ok(),
         Expr::Nested(inner) => number(inner),
@@ -67,22 +83,4 @@ pub fn widths(arg: &FunctionArg) -> Option<u64> {
     let numbers = numbers?;
     let fits = numbers.iter().all(|n| *n <= MAX) && numbers.iter().sum::<u64>() <= 10 * MAX;
     fits.then(|| numbers.into_iter().max().unwrap_or(1))
-}
-
-/// Whole days at least: then even all of history is a list of bearable length.
-fn is_day_or_longer(interval: &Interval) -> bool {
-    use DateTimeField as F;
-    match (&interval.leading_field, interval.value.as_ref()) {
-        (Some(field), _) => matches!(
-            field,
-            F::Day | F::Days | F::Week(None) | F::Weeks | F::Month | F::Months | F::Quarter | F::Year | F::Years
-        ),
-        (None, Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), span: _ })) => {
-            let words: Vec<&str> = text.split_whitespace().collect();
-            let units = ["day", "days", "week", "weeks", "month", "months", "quarter", "quarters", "year", "years"];
-            let whole = |count: &str| count.parse::<u32>().is_ok_and(|n| n > 0);
-            matches!(words.as_slice(), [count, unit] if whole(count) && units.contains(&unit.to_lowercase().as_str()))
-        }
-        _ => false,
-    }
 }

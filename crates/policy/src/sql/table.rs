@@ -156,7 +156,12 @@ impl<'a> Walker<'a> {
         if !alias.columns.is_empty() {
             self.personal.unnamed();
         }
-        let fenced = self.reader.as_ref().map(|reader| reader.source.dialect).filter(|_| self.origin != Origin::Key);
+        let engine = self.reader.as_ref().map(|reader| reader.source.dialect);
+        let fenced = engine.filter(|engine| match (self.origin, engine) {
+            (Origin::Key, _) => false,
+            (_, Dialect::DuckDb) => self.fence_columns,
+            _ => true,
+        });
         let subquery = Box::new(build::readable_rows(self.dialect, &readable, rows, fenced)?);
         let columns = readable.fields.iter().map(|field| self.personal.column(field)).collect();
         Ok((columns, TableFactor::Derived { lateral: false, subquery, alias: Some(alias), sample }))

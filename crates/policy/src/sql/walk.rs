@@ -1,5 +1,6 @@
 //! The state of one walk over a statement.
 
+use super::fence;
 use super::personal::{Author, Personal};
 use super::refuse::{Walk, refuse};
 use super::scope::{Column, Scopes};
@@ -32,6 +33,8 @@ pub struct Walker<'a> {
     /// How often what is being walked may be repeated by the functions around it.
     pub(super) expansion: u64,
     pub(super) personal: Personal<'a>,
+    /// Whether the columns of tables with a row filter need a fence.
+    pub(super) fence_columns: bool,
     used: Used,
     /// Claim → its parameter, so that each is bound once.
     claims: BTreeMap<String, usize>,
@@ -50,6 +53,8 @@ pub struct Used {
     pub contracts: BTreeSet<ContractUse>,
     /// Resources of which only some rows are shown.
     pub filtered: BTreeSet<String>,
+    /// Whether some table may have rows that the caller may not see.
+    pub hides_rows: bool,
     pub params: Vec<Value>,
     /// Whether personal fields may be among what it reads.
     pub personal: bool,
@@ -67,6 +72,7 @@ impl<'a> Walker<'a> {
             scopes: Scopes::default(),
             expansion: 1,
             personal: Personal::default(),
+            fence_columns: true,
             used,
             claims: BTreeMap::new(),
             reads: 0,
@@ -81,6 +87,7 @@ impl<'a> Walker<'a> {
 
     /// Walks a whole statement and gives what it uses.
     pub fn statement(mut self, query: &mut Query) -> Walk<Used> {
+        self.fence_columns = fence::is_needed(query);
         let columns = self.query(query, None)?;
         let personal = self.personal.is_read();
         self.personal.allow(personal)?;
@@ -111,6 +118,7 @@ impl<'a> Walker<'a> {
         if readable.is_filtered() {
             self.used.filtered.insert(readable.name.to_owned());
         }
+        self.used.hides_rows |= readable.hides_rows();
         readable
             .rows
             .iter()
@@ -121,11 +129,8 @@ impl<'a> Walker<'a> {
 
     /// The placeholder that stands for a claim of the caller.
     fn bind_claim(&mut self, resource: &str, claim: &str) -> Walk<String> {
-        let value = self.reader.as_ref().and_then(|reader| reader.caller.claim(claim)).ok_or_else(|| {
-            let message =
-                format!("the rows of `{resource}` depend on the claim `{claim}`, which your token does not carry");
-            Fault::new(Kind::Forbidden, "policy.claim_missing", message).hint("ask for a token with that claim")
-        })?;
+        let value = self.reader.as_ref().and_then(|reader| reader.caller.claim(claim));
+        let value = value.ok_or_else(|| claim_missing(resource, claim))?;
         let params = &mut self.used.params;
         let number = *self.claims.entry(claim.to_owned()).or_insert_with(|| {
             params.push(Value::Text(value.to_owned()));
@@ -141,6 +146,11 @@ impl<'a> Walker<'a> {
     pub(super) fn param_count(&self) -> usize {
         self.used.params.len()
     }
+}
+
+pub fn claim_missing(resource: &str, claim: &str) -> Fault {
+    let message = format!("the rows of `{resource}` depend on the claim `{claim}`, which your token does not carry");
+    Fault::new(Kind::Forbidden, "policy.claim_missing", message).hint("ask for a token with that claim")
 }
 
 /// How the dialect writes its n-th parameter, from 1.

@@ -2,6 +2,7 @@
 //! bad. Replies of every kind, the log, the audit lines and what reaches a model are searched for them.
 
 mod house;
+mod logs;
 mod prompts;
 mod requests;
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use testkit::{Client, Server};
 
-const SECRET: &str = "a-secret-that-is-long-enough-for-hs256";
+pub const SECRET: &str = "a-secret-that-is-long-enough-for-hs256";
 
 /// What a program makes of its input.
 fn through(args: &[&str], input: &[u8]) -> Vec<u8> {
@@ -40,7 +40,7 @@ fn unsigned(algorithm: &str, claims: &Value) -> String {
     )
 }
 
-fn hs256(secret: &[u8], claims: &Value) -> String {
+pub fn hs256(secret: &[u8], claims: &Value) -> String {
     let text = unsigned("HS256", claims);
     let key = format!("hexkey:{}", hex(secret));
     let tag = through(&["dgst", "-sha256", "-mac", "HMAC", "-macopt", &key, "-binary"], text.as_bytes());

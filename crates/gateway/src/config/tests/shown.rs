@@ -72,6 +72,7 @@ fn without_anything_the_defaults_hold() {
     auth.jwt_audience                   (not set)
     auth.actor_claim                    sub
     auth.role_claim                     role
+    auth.bare_origin                    token
     auth.leeway_seconds                 30
     log.level                           info
     log.format                          pretty
@@ -89,6 +90,8 @@ fn without_anything_the_defaults_hold() {
     ledger.wait_seconds                 10
     ledger.lease_seconds                15
     ledger.keep_days                    365
+    ledger.result_bytes                 65536
+    ledger.reserve_bytes                268435456
     ledger.head_interval_seconds        60
     limits.rows                         1000
     limits.bytes                        16777216

@@ -6,7 +6,7 @@ use crate::http::{HttpFault, Path, StrictJson};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::{Fault, Kind};
+use domain::{Actor, Fault, Kind};
 use jiff::{Span, Timestamp, Zoned};
 use ledger::{NewToken, TokenInfo};
 use serde::Deserialize;
@@ -60,7 +60,7 @@ fn new_token(request: TokenRequest) -> Result<NewToken, Fault> {
     if let Some(name) = claims.keys().find(|name| ["", "actor", "role"].contains(&name.as_str())) {
         return Err(Fault::new(Kind::Invalid, "token.claim", format!("`{name}` cannot be the name of a claim")));
     }
-    Ok(NewToken { actor, role, claims, expires_at: expires.as_deref().map(expiry).transpose()? })
+    Ok(NewToken { actor: Actor::token(actor), role, claims, expires_at: expires.as_deref().map(expiry).transpose()? })
 }
 
 fn plain(what: &str, text: &str) -> Result<(), Fault> {

@@ -35,6 +35,7 @@ impl Session {
             session: asked.session,
             thread: None,
         };
+        house.audit_lines.follow(asked.session);
         let walk = house.start(caller, ask);
         let watch = walk.watch.clone();
         let (answered, answer) = oneshot::channel();
@@ -90,7 +91,8 @@ async fn see_through(
     let _ = answered.send(response.clone());
     // An error is how a dropped sender says that it was dropped.
     let _ = was_told.await;
-    let runs = runs(&house, asked.session).await;
+    let mut runs = runs(&house, asked.session).await;
+    house.audit_lines.complete(asked.session, &mut runs);
     house.audit_lines.tell(&asked, took, response.as_ref().map(|answer| answer.text.as_str()), &runs);
 }
 

@@ -110,7 +110,7 @@ fn column(column: &domain::Column) -> Value {
     })
 }
 
-/// Where policy filters rows, the count is of those that this caller may see.
+/// Where policy hides rows, the count is of those that this caller may see.
 async fn row_count(
     house: &Arc<House>,
     caller: &Caller,
@@ -118,7 +118,7 @@ async fn row_count(
     table: &Table,
     session: SessionId,
 ) -> Result<Option<u64>, Fault> {
-    if !table.filtered {
+    if !table.hides_rows {
         return Ok(table.row_count);
     }
     let mut plan = QueryPlan::over(&table.name);

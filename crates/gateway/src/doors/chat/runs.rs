@@ -11,7 +11,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use domain::{Caller, Door, Fault, Kind, Proposal, Purpose, QueryMode, Run, RunId, Status};
-use ledger::RunFilter;
+use ledger::{RunFilter, kept_params, kept_statement};
 use serde::Deserialize;
 use serde_json::json;
 use std::sync::Arc;
@@ -86,7 +86,7 @@ async fn still_allowed(house: &House, reader: &Caller, run: &Run) -> bool {
     let approved = policy.check(reader, &schema, &proposal, limits);
     approved.is_ok_and(|approved| {
         let (text, params) = approved.account();
-        let same = Some(text) == run.compiled_sql && params == run.params;
+        let same = Some(kept_statement(text)) == run.compiled_sql && kept_params(&params) == run.params;
         // What a change showed of the row afterwards is not in its statement.
         let image = !matches!(proposal, Proposal::Change { .. })
             || run.policy_fingerprint == policy.fingerprint() && run.role == reader.role;

@@ -44,6 +44,9 @@ pub struct Table<'a> {
     pub rows: &'a RawValue,
     pub row_count: u64,
     pub truncated: bool,
+    /// The record has only the first rows: the reply had them all. `bytes` and `sha256` are of all rows as JSON.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub result_truncated: bool,
     /// Of a result that was streamed: whether it was sent to its end, how much that was, and of a file its hash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub complete: Option<bool>,
@@ -91,6 +94,8 @@ struct Stored<'a> {
     row_count: u64,
     truncated: bool,
     #[serde(default)]
+    result_truncated: bool,
+    #[serde(default)]
     complete: Option<bool>,
     #[serde(default)]
     bytes: Option<u64>,
@@ -111,7 +116,10 @@ impl<'a> RunBody<'a> {
         let stored = run.result_json.as_deref().and_then(|raw| serde_json::from_str(raw.get()).ok());
         let stored: Stored<'a> = stored.unwrap_or_default();
         let rows = stored.rows.unwrap_or(no_rows());
-        let chart = chart::choose(&stored.columns, &stored.types, rows, stored.row_count);
+        // A picture of the first rows would be taken for one of them all.
+        let chart = (!stored.result_truncated)
+            .then(|| chart::choose(&stored.columns, &stored.types, rows, stored.row_count))
+            .flatten();
         Self {
             run_id: run.run_id,
             session_id: run.session_id,
@@ -127,6 +135,7 @@ impl<'a> RunBody<'a> {
                 rows,
                 row_count: stored.row_count,
                 truncated: stored.truncated,
+                result_truncated: stored.result_truncated,
                 complete: stored.complete,
                 bytes: stored.bytes,
                 sha256: stored.sha256,

@@ -40,6 +40,7 @@ pub async fn analyse(
     StrictJson(request): StrictJson<AnalysisRequest>,
 ) -> Result<Response, HttpFault> {
     allow(&house, &caller, ENGINEERS).await?;
+    house.disk.admit()?;
     let id = new_id("an");
     let wants_stream =
         headers.get(header::ACCEPT).is_some_and(|accept| accept.as_bytes().starts_with(b"text/event-stream"));

@@ -158,6 +158,8 @@ pub async fn claim(
 ) -> Result<Response, HttpFault> {
     let token = claim_token()?;
     let times = (Timestamp::now(), after(house.config.ops.lease));
+    // A script that a device takes is told of piece by piece.
+    house.disk.admit()?;
     match house.ledger.claim_script(&caller, &device, &token, times).await.map_err(Fault::from)? {
         Some(package) => {
             let keys = house.keys(Keyring::signed_lists).await?;

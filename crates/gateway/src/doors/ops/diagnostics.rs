@@ -94,6 +94,7 @@ pub async fn submit(
         submission,
         masks,
     };
+    house.disk.admit()?;
     house.ledger.keep_diagnostics(&caller, &kept).await.map_err(Fault::from)?;
     house.metrics.ops.took("diagnostics", start.elapsed());
     let KeptDiagnostics { id: diagnostics_id, device_id, at, masks, .. } = kept;

@@ -132,6 +132,7 @@ pub async fn propose(
     let model_time = written.model_time;
     let draft = draft(&house, &device, written).await?;
     let id = new_id("pr");
+    house.disk.admit()?;
     let kept = house.ledger.propose_script(&caller, &id, (&device, analysis_id.as_deref()), draft).await;
     house.metrics.ops.took("proposal", start.elapsed().saturating_sub(model_time));
     Ok((StatusCode::CREATED, Json(shown(&house, &caller, kept.map_err(Fault::from)?).await?)))
@@ -152,6 +153,7 @@ pub async fn edit(
     };
     enrolled(&house, &kept.device_id).await?;
     let draft = draft(&house, &kept.device_id, Written::plain(script)).await?;
+    house.disk.admit()?;
     let edited = house.ledger.edit_script(&caller, &id, draft).await.map_err(Fault::from)??;
     Ok(Json(shown(&house, &caller, edited).await?))
 }

@@ -142,7 +142,8 @@ fn error(fault: &Fault) -> ErrorBody {
 pub fn status(fault: &Fault) -> u16 {
     match fault.kind {
         Kind::NotUnderstood => 422,
-        Kind::TooLarge => 400,
+        // How long a request says that it is, is looked at before whom it is for.
+        Kind::TooLarge if fault.code != "request.too_large" => 400,
         kind => kind.http_status(),
     }
 }

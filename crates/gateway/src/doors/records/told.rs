@@ -1,4 +1,5 @@
-//! One line a request, with every field of spec 002 §4.3. Statements stand in it with placeholders: no values, no rows.
+//! One line a request, with every field of spec 002 §4.3. Statements stand in it with placeholders, and the router names
+//! words of contracts only: no values, no rows, no text of the instruction.
 
 use crate::path::Reply;
 use domain::{ContractUse, Run};
@@ -11,7 +12,7 @@ pub fn tell(reply: &Reply, all: Duration) {
         run_id = %run.run_id,
         actor = run.actor,
         role = run.role,
-        router_output = run.reading,
+        router_output = reply.routed.as_ref().and_then(|routed| serde_json::to_string(routed).ok()),
         contracts = contracts(&run.contracts),
         dsl_fingerprint = run.proposal_hash,
         compiled_calls = run.compiled_sql,

@@ -36,6 +36,9 @@ impl Figures {
 /// The row of §10.1.
 pub fn event(ask: &Ask, run: &Run, figures: &Figures) -> AuditEvent {
     let mut detail = described(&ask.wish);
+    if run.status == Status::Refused {
+        hide_names(&mut detail);
+    }
     let error_kind = run.error_json.as_ref().filter(|_| !figures.over_quota).map(error_kind);
     let more = json!({
         "estimated_scan_bytes": figures.estimated_scan_bytes,
@@ -53,6 +56,16 @@ pub fn event(ask: &Ask, run: &Run, figures: &Figures) -> AuditEvent {
     event.run_id = Some(run.run_id);
     event.request_id = Some(run.request_id.clone());
     event
+}
+
+/// Names that policy did not accept may be any text.
+fn hide_names(detail: &mut Value) {
+    let Some(detail) = detail.as_object_mut() else { return };
+    for name in ["select", "order_by"] {
+        if let Some(said) = detail.get_mut(name).map(Value::take).filter(|said| !said.is_null()) {
+            detail.insert(format!("{name}_hash"), hash(&said.to_string()).into());
+        }
+    }
 }
 
 fn kind(ask: &Ask) -> &'static str {
@@ -95,9 +108,9 @@ fn error_kind(fault: &Fault) -> &'static str {
 
 /// A fetch that did not come as far as a run: an unknown table, a body that is none.
 pub fn refused(kind: &'static str, table: &str, fault: &Fault) -> AuditEvent {
-    let shown: String = table.chars().take(64).collect();
+    // A table that is not there may be any text.
     let detail = json!({
-        "table_id": shown, "status": "rejected", "error_kind": error_kind(fault), "code": fault.code,
+        "table_hash": hash(table), "status": "rejected", "error_kind": error_kind(fault), "code": fault.code,
     });
     AuditEvent::new(kind).detail(detail)
 }

@@ -29,7 +29,7 @@ pub async fn manifest(State(house): State<Arc<House>>, Identified(caller): Ident
             json!({
                 "id": entry.id(),
                 "version": version,
-                "rows": entry.table.row_count.filter(|_| !entry.table.filtered),
+                "rows": entry.table.row_count.filter(|_| !entry.table.hides_rows),
                 "filtered": entry.table.filtered,
                 "path": format!("/api/sync/tables/{}", entry.id()),
             })

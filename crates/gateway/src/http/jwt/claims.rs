@@ -15,7 +15,8 @@ const MAX_DEPTH: usize = 4;
 /// Whose token it is.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Person {
-    pub actor: String,
+    /// As whoever signed the token names them.
+    pub subject: String,
     pub role: String,
     /// Every scalar by its path: `tenant`, `app_metadata.team`.
     pub claims: BTreeMap<String, String>,
@@ -42,14 +43,14 @@ pub fn check(config: &Jwt, payload: &Map<String, Value>, now: Timestamp) -> Resu
     {
         return Err("another audience");
     }
-    let actor = name(payload, &config.actor_claim).ok_or("no actor")?;
+    let subject = name(payload, &config.actor_claim).ok_or("no actor")?;
     let role = name(payload, &config.role_claim).ok_or("no role")?;
     if role == Caller::ADMIN {
         return Err("admins sign in with tokens of this house");
     }
     let mut claims = BTreeMap::new();
     flatten("", payload, 0, &mut claims)?;
-    Ok(Person { actor, role, claims })
+    Ok(Person { subject, role, claims })
 }
 
 /// A whole or broken number of seconds since 1970, as the standard has it.
@@ -71,7 +72,7 @@ fn is_for(audience: Option<&Value>, wanted: &str) -> bool {
     }
 }
 
-/// The text at a path: `sub`, `app_metadata.role`.
+/// The text at a path: `sub`, `app_metadata.role`. It is taken to the letter: one with spaces at its ends is no name.
 fn name(payload: &Map<String, Value>, path: &str) -> Option<String> {
     // A claim may have a dot, or a whole address, in its own name.
     let found = payload.get(path).or_else(|| {
@@ -79,8 +80,11 @@ fn name(payload: &Map<String, Value>, path: &str) -> Option<String> {
         let first = payload.get(steps.next()?)?;
         steps.try_fold(first, |value, step| value.get(step))
     })?;
-    let text = found.as_str()?.trim();
-    let plain = !text.is_empty() && text.chars().count() <= MAX_CHARS && !text.chars().any(char::is_control);
+    let text = found.as_str()?;
+    let plain = !text.is_empty()
+        && text.trim() == text
+        && text.chars().count() <= MAX_CHARS
+        && !text.chars().any(char::is_control);
     plain.then(|| text.to_owned())
 }
 

@@ -11,7 +11,7 @@ mod verify;
 
 use crate::config::Jwt;
 use claims::Person;
-use domain::{Caller, RequestId};
+use domain::{Actor, Caller, Names, Origin, RequestId};
 use jiff::Timestamp;
 use keys::Keys;
 
@@ -21,14 +21,15 @@ const MAX_BYTES: usize = 16 * 1024;
 /// Checks tokens by what configuration says of them.
 pub struct Verifier {
     config: Jwt,
+    names: Names,
     keys: Keys,
 }
 
 impl Verifier {
     /// None where no key is configured: then no JWT is taken.
-    pub fn new(config: &Jwt) -> Option<Self> {
+    pub fn new(config: &Jwt, names: Names) -> Option<Self> {
         let keys = Keys::new(config)?;
-        Some(Self { config: config.clone(), keys })
+        Some(Self { config: config.clone(), names, keys })
     }
 
     /// Whether it looks like a JWT at all: our own tokens have no dots.
@@ -39,7 +40,10 @@ impl Verifier {
     /// Whose token it is. Why it is none goes to the log: whoever sends a wrong one learns nothing.
     pub async fn caller(&self, token: &str, request_id: RequestId) -> Option<Caller> {
         match self.person(token, Timestamp::now()).await {
-            Ok(Person { actor, role, claims }) => Some(Caller { actor, role, claims, request_id, end_user: None }),
+            Ok(Person { subject, role, claims }) => {
+                let actor = self.names.write(&Actor::new(Origin::Jwt, subject));
+                Some(Caller { actor, role, claims, request_id, end_user: None })
+            }
             Err(reason) => {
                 tracing::info!(reason, "a JWT was refused");
                 None

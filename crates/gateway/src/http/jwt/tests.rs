@@ -41,7 +41,7 @@ fn signers() -> Signers {
         role_claim: "app_metadata.role".into(),
         ..Jwt::default()
     };
-    let verifier = Verifier::new(&config).unwrap();
+    let verifier = Verifier::new(&config, Names::default()).unwrap();
     Signers { rsa, ec, random, verifier, dir }
 }
 
@@ -108,7 +108,7 @@ async fn good_tokens_are_taken() {
     let es = signers.es256(&json!({ "alg": "ES256" }), &with(&[("aud", json!("gatehouse")), ("nbf", Value::Null)]));
     for token in [hs, rs, es] {
         let person = signers.person(&token).await.unwrap();
-        assert_eq!((person.actor.as_str(), person.role.as_str()), ("ann@example.com", "agent"));
+        assert_eq!((person.subject.as_str(), person.role.as_str()), ("ann@example.com", "agent"));
         assert_eq!(person.claims.get("tenant").map(String::as_str), Some("acme"));
         assert_eq!(person.claims.get("contract.cases").map(String::as_str), Some("1"));
     }
@@ -253,7 +253,8 @@ async fn a_slow_server_of_keys_keeps_nobody_waiting() {
     let secret = Some(crate::config::Secret::new(SECRET));
     let config = Jwt { secret, jwks: Some(Jwks::Url(url)), role_claim: "app_metadata.role".into(), ..Jwt::default() };
     let pace = keys::Pace { good_for: std::time::Duration::ZERO, ask_again: std::time::Duration::ZERO };
-    let verifier = std::sync::Arc::new(Verifier { keys: keys::Keys::at(&config, pace).unwrap(), config });
+    let verifier =
+        std::sync::Arc::new(Verifier { keys: keys::Keys::at(&config, pace).unwrap(), names: Names::default(), config });
     let now = Timestamp::from_second(NOW).unwrap();
     let known = signers.rs256(&json!({ "alg": "RS256", "kid": "rsa-1" }), &claims());
     let unknown = signers.rs256(&json!({ "alg": "RS256", "kid": "rsa-9" }), &claims());

@@ -1,0 +1,139 @@
+//! Fences: a caller's expressions are evaluated over the rows that a filter leaves, and over no others.
+//!
+//! Engines merge the subquery that stands for a filtered table into the statement around it. A function that fails on a
+//! hidden row would then tell of it. A LIMIT or OFFSET that changes nothing keeps most engines from that. DuckDB would
+//! gather all rows for a LIMIT, so its columns are fenced instead: it neither moves conditions below a volatile expression,
+//! nor evaluates functions over the dictionary of what `coalesce` gives.
+
+use super::build::number;
+use domain::Dialect;
+use sqlparser::ast::helpers::attached_token::AttachedToken;
+use sqlparser::ast::{
+    BinaryOperator, CaseWhen, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
+    FunctionArguments, Ident, LimitClause, ObjectName, ObjectNamePart, Offset, OffsetRows, Query, UnaryOperator,
+    visit_expressions,
+};
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::OnceLock;
+
+/// All rows, said in a way that the engine does not look behind.
+pub fn rows(dialect: Dialect) -> Option<LimitClause> {
+    let (limit, offset) = match dialect {
+        Dialect::DuckDb => return None,
+        // More rows than there can be; none of these engines takes a condition through a LIMIT.
+        Dialect::Spark | Dialect::DataFusion | Dialect::BigQuery => (Some(number(i64::MAX.unsigned_abs())), None),
+        Dialect::Sqlite => (Some(Expr::UnaryOp { op: UnaryOperator::Minus, expr: Box::new(number(1)) }), None),
+        Dialect::Postgres => (None, Some(Offset { value: number(0), rows: OffsetRows::None })),
+    };
+    Some(LimitClause::LimitOffset { limit, offset, limit_by: Vec::new() })
+}
+
+/// `coalesce(CASE WHEN random() < 0 THEN column END, column)`: the column, of which DuckDB cannot know that it is.
+pub fn column(expr: Expr) -> Expr {
+    let function = |name: &str, args: Vec<Expr>| {
+        let args = args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect();
+        Expr::Function(Function {
+            name: ObjectName(vec![ObjectNamePart::Identifier(Ident::new(name))]),
+            uses_odbc_syntax: false,
+            parameters: FunctionArguments::None,
+            args: FunctionArguments::List(FunctionArgumentList {
+                duplicate_treatment: None,
+                args,
+                clauses: Vec::new(),
+            }),
+            filter: None,
+            null_treatment: None,
+            over: None,
+            within_group: Vec::new(),
+        })
+    };
+    let never = Expr::BinaryOp {
+        left: Box::new(function("random", Vec::new())),
+        op: BinaryOperator::Lt,
+        right: Box::new(number(0)),
+    };
+    let nothing = Expr::Case {
+        case_token: AttachedToken::empty(),
+        end_token: AttachedToken::empty(),
+        operand: None,
+        conditions: vec![CaseWhen { condition: never, result: expr.clone() }],
+        else_result: None,
+    };
+    function("coalesce", vec![nothing, expr])
+}
+
+/// Whether a statement for DuckDB needs its columns fenced. It does not where all its expressions are of kinds that never
+/// fail, or that DuckDB knows to fail and so keeps behind a filter by itself; then conditions may use statistics.
+pub fn is_needed(query: &Query) -> bool {
+    let odd = |expr: &Expr| if is_plain(expr) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+    visit_expressions(query, odd).is_break()
+}
+
+fn is_plain(expr: &Expr) -> bool {
+    use BinaryOperator as B;
+    match expr {
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_) | Expr::Nested(_) | Expr::Tuple(_) => true,
+        Expr::IsNull(_) | Expr::IsNotNull(_) | Expr::IsTrue(_) | Expr::IsNotTrue(_) => true,
+        Expr::IsFalse(_) | Expr::IsNotFalse(_) => true,
+        Expr::InList { .. } | Expr::InSubquery { .. } | Expr::Between { .. } => true,
+        Expr::Exists { .. } | Expr::Subquery(_) | Expr::Case { .. } => true,
+        Expr::TypedString(_) | Expr::Interval(_) | Expr::Extract { .. } => true,
+        Expr::Substring { .. } | Expr::Trim { .. } => true,
+        Expr::UnaryOp { op, .. } => matches!(op, UnaryOperator::Not | UnaryOperator::Minus | UnaryOperator::Plus),
+        Expr::BinaryOp { op, .. } => matches!(
+            op,
+            B::And
+                | B::Or
+                | B::Eq
+                | B::NotEq
+                | B::Lt
+                | B::LtEq
+                | B::Gt
+                | B::GtEq
+                | B::StringConcat
+                | B::Plus
+                | B::Minus
+                | B::Multiply
+                | B::Divide
+                | B::Modulo
+        ),
+        Expr::Like { escape_char, .. } | Expr::ILike { escape_char, .. } => escape_char.is_none(),
+        Expr::Cast { data_type, .. } => is_simple(data_type),
+        Expr::Function(function) => match function.name.0.as_slice() {
+            [ObjectNamePart::Identifier(name)] => plain_functions().contains(name.value.to_lowercase().as_str()),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn is_simple(kind: &DataType) -> bool {
+    matches!(
+        kind,
+        DataType::Boolean
+            | DataType::SmallInt(_)
+            | DataType::Int(_)
+            | DataType::Integer(_)
+            | DataType::BigInt(_)
+            | DataType::Real
+            | DataType::Float(_)
+            | DataType::Double(_)
+            | DataType::Decimal(_)
+            | DataType::Numeric(_)
+            | DataType::Varchar(_)
+            | DataType::Text
+            | DataType::String(_)
+            | DataType::Date
+            | DataType::Time(..)
+            | DataType::Timestamp(..)
+    )
+}
+
+fn plain_functions() -> &'static HashSet<&'static str> {
+    static PLAIN: OnceLock<HashSet<&'static str>> = OnceLock::new();
+    PLAIN.get_or_init(|| {
+        let lines = include_str!("functions/duckdb_unfenced.txt").lines().filter(|line| !line.starts_with('#'));
+        lines.flat_map(str::split_whitespace).collect()
+    })
+}
