@@ -81,7 +81,8 @@ def listen():
     say(type="control_response", response=response)
     said = [json.loads(line) for line in sys.stdin]
     with open(script["seen"], "w") as file:
-        json.dump({"arguments": arguments, "said": said, "cwd": os.getcwd(), "pid": os.getpid()}, file)
+        process = {"cwd": os.getcwd(), "pid": os.getpid(), "uid": os.getuid(), "environment": dict(os.environ)}
+        json.dump({"arguments": arguments, "said": said} | process, file)
 
 
 def message(blocks, pieces=()):

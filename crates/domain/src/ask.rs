@@ -29,6 +29,12 @@ pub enum Wish {
         hints: Vec<String>,
     },
     Proposal(Proposal),
+    /// What a model wants run on its way to an answer, and all that its user wrote; no words where nothing could put
+    /// personal values into its answer again.
+    Step {
+        proposal: Proposal,
+        words: Option<std::sync::Arc<str>>,
+    },
 }
 
 /// An earlier question of the thread and what it was understood as.

@@ -63,6 +63,10 @@ pub struct ModelUse {
     pub steps: Vec<RunId>,
     /// Whether personal fields may be among what they read, so that no later question tells a model of this answer.
     pub personal: bool,
+    /// Values that the answer shows in the place of placeholders, with the labels of these: a model is told placeholders
+    /// for them when a client sends the answer back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shown: Vec<(String, String)>,
 }
 
 /// One run as the ledger keeps it and as its door shows it.

@@ -150,6 +150,9 @@ pub struct Mcp {
     /// Who calls, with `--role`
     #[arg(long, default_value = "local")]
     pub actor: String,
+    /// Pass on what is said between the client and a server that listens here; said by the server only
+    #[arg(long, hide = true, value_name = "SOCKET")]
+    pub connect: Option<PathBuf>,
     /// The request that the calls are part of; said by the server only
     #[arg(long, hide = true)]
     pub session: Option<SessionId>,

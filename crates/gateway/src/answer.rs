@@ -12,7 +12,7 @@ pub fn sentence(run: &Run, ask: &Ask, result: &Rows) -> String {
     let plan: Option<QueryPlan> = run.plan_json.clone().and_then(|json| serde_json::from_value(json).ok());
     let question = match &ask.wish {
         Wish::Question { text, .. } | Wish::Instruction { text, .. } => text.as_str(),
-        Wish::Proposal(_) => "",
+        Wish::Proposal(_) | Wish::Step { .. } => "",
     };
     offline::sentence(&AnswerInput {
         question,

@@ -26,7 +26,7 @@ use domain::{
 use engines::{Executed, Source};
 use futures_util::FutureExt;
 use planner::records::Routed;
-use policy::Approved;
+use policy::{Approved, Author};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
@@ -41,12 +41,20 @@ pub struct Reply {
     pub run: Run,
     /// The rows as Arrow, for doors that reply them so.
     pub rows: Option<Rows>,
-    /// Whether personal fields may be among what was read.
-    pub personal: bool,
+    pub seen: Seen,
     /// Rows that were written, where it was a change.
     pub affected: Option<u64>,
     /// Where its instruction was sent, where it was one.
     pub routed: Option<Routed>,
+}
+
+/// What policy has found out about an approved statement, whatever came of it then.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// Whether personal fields may be among what it reads.
+    pub personal: bool,
+    /// The fields that its columns are, where a model wrote it.
+    pub labels: Vec<Option<String>>,
 }
 
 /// A request on its way.
@@ -70,7 +78,6 @@ struct Done {
     why_nothing: Option<String>,
     /// Kept until the run is on record: however large results are, one actor has but a few on their way.
     turn: Option<Turn>,
-    personal: bool,
 }
 
 /// What ends a walk before it has rows.
@@ -107,16 +114,17 @@ impl House {
         // Not even the refusal is recorded: what is left of the disk is for work that has begun.
         self.disk.admit()?;
         let mut run = begin(caller, ask, watch, self.policy().fingerprint());
+        let mut seen = Seen::default();
         let end = tokio::select! {
             biased;
             // Dropping the steps kills the worker that they hold.
             () = watch.cancelled() => Ok(None),
-            end = self.steps(caller, ask, watch, &mut run) => end.map(Some),
+            end = self.steps(caller, ask, watch, &mut run, &mut seen) => end.map(Some),
         };
-        let (mut why, mut turn, mut personal) = (None, None, false);
+        let (mut why, mut turn) = (None, None);
         let outcome = match end {
             Ok(Some(done)) => {
-                (why, turn, personal) = (done.why_nothing, done.turn, done.personal);
+                (why, turn) = (done.why_nothing, done.turn);
                 done.outcome
             }
             Ok(None) => Outcome::Cancelled,
@@ -126,7 +134,7 @@ impl House {
             Err(Stop::Fault(fault)) => Outcome::Failed(fault),
         };
         let is_sent = matches!(outcome, Outcome::Sent);
-        let mut reply = capsule::conclude(run, ask, outcome, personal).await?;
+        let mut reply = capsule::conclude(run, ask, outcome, seen).await?;
         reply.routed = watch.routed().cloned();
         if is_sent {
             // It was noted with its package, durably; the device's word ends it.
@@ -142,7 +150,14 @@ impl House {
         Ok(reply)
     }
 
-    async fn steps(self: &Arc<Self>, caller: &Caller, ask: &Ask, watch: &Watch, run: &mut Run) -> Result<Done, Stop> {
+    async fn steps(
+        self: &Arc<Self>,
+        caller: &Caller,
+        ask: &Ask,
+        watch: &Watch,
+        run: &mut Run,
+        seen: &mut Seen,
+    ) -> Result<Done, Stop> {
         watch.enter(Stage::Planning);
         if let (Wish::Question { text, history }, mind @ (Mind::Model { .. } | Mind::Cli(_))) =
             (&ask.wish, self.planning.mind())
@@ -151,21 +166,21 @@ impl House {
             run.planner = Some(self.planning.name().to_owned());
             let told = self.ask_model(mind, caller, ask, (text, history), watch, run).await;
             run.timings.plan_ms = milliseconds(start);
-            return Ok(Done { outcome: Outcome::Told(told?), why_nothing: None, turn: None, personal: false });
+            return Ok(Done { outcome: Outcome::Told(told?), why_nothing: None, turn: None });
         }
         let proposal = self.propose(caller, ask, watch, run).await?;
         watch.enter(Stage::Validating);
         if let Proposal::Script { device, script } = &proposal {
             watch.begin();
             self.send_script(caller, device, script, run).await?;
-            return Ok(Done { outcome: Outcome::Sent, why_nothing: None, turn: None, personal: false });
+            return Ok(Done { outcome: Outcome::Sent, why_nothing: None, turn: None });
         }
-        let approved = self.check(caller, &proposal, run).await?;
+        let approved = self.check_by(author(&ask.wish), caller, &proposal, run).await?;
+        *seen = Seen { personal: approved.is_personal(), labels: approved.labels().to_vec() };
         watch.enter(Stage::Executing);
         if approved.change().is_some() {
             let (changed, turn) = self.make_change(caller, &approved, watch, run).await?;
-            let personal = approved.is_personal();
-            return Ok(Done { outcome: Outcome::Changed(changed), why_nothing: None, turn, personal });
+            return Ok(Done { outcome: Outcome::Changed(changed), why_nothing: None, turn });
         }
         let (Executed { rows, .. }, turn) = self.execute(&approved, run).await?;
         let (mut turn, mut why_nothing) = (Some(turn), None);
@@ -176,7 +191,7 @@ impl House {
             turn = None;
             why_nothing = self.why_nothing(caller, ask, plan).await;
         }
-        Ok(Done { outcome: Outcome::Rows(rows), why_nothing, turn, personal: approved.is_personal() })
+        Ok(Done { outcome: Outcome::Rows(rows), why_nothing, turn })
     }
 
     /// Plan: from a wish to a proposal.
@@ -188,7 +203,7 @@ impl House {
         run: &mut Run,
     ) -> Result<Proposal, Stop> {
         let proposal = match &ask.wish {
-            Wish::Proposal(proposal) => proposal.clone(),
+            Wish::Proposal(proposal) | Wish::Step { proposal, .. } => proposal.clone(),
             Wish::Question { .. } | Wish::Instruction { .. } => {
                 let (start, mut cost) = (Instant::now(), Some(0.0));
                 let planned = match &ask.wish {
@@ -203,7 +218,7 @@ impl House {
                     Wish::Question { text, history } => {
                         self.plan_question(caller, ask.door, &ask.source, text, history).await
                     }
-                    Wish::Proposal(_) => Err(Fault::internal("path.wish")),
+                    Wish::Proposal(_) | Wish::Step { .. } => Err(Fault::internal("path.wish")),
                 };
                 run.timings.plan_ms = milliseconds(start);
                 run.planner = Some(self.planning.name().to_owned());
@@ -233,17 +248,38 @@ impl House {
 
     /// Check: from a proposal to what policy has approved.
     pub(crate) async fn check(&self, caller: &Caller, proposal: &Proposal, run: &mut Run) -> Result<Approved, Fault> {
+        self.check_by(Author::Caller, caller, proposal, run).await
+    }
+
+    async fn check_by(
+        &self,
+        author: Author<'_>,
+        caller: &Caller,
+        proposal: &Proposal,
+        run: &mut Run,
+    ) -> Result<Approved, Fault> {
         let (dataset, _) = match proposal {
             Proposal::Change { source, .. } => self.source(caller, source).await?,
             _ => self.dataset(caller, proposal.source()).await?,
         };
         let schema = self.schema(dataset).await?;
-        self.check_over(caller, (&dataset.source, &schema), proposal, run).await
+        self.check_over_by(author, caller, (&dataset.source, &schema), proposal, run).await
     }
 
     /// The same over a source that is known already.
     pub(crate) async fn check_over(
         &self,
+        caller: &Caller,
+        over: (&Source, &SourceSchema),
+        proposal: &Proposal,
+        run: &mut Run,
+    ) -> Result<Approved, Fault> {
+        self.check_over_by(Author::Caller, caller, over, proposal, run).await
+    }
+
+    async fn check_over_by(
+        &self,
+        author: Author<'_>,
         caller: &Caller,
         (source, schema): (&Source, &SourceSchema),
         proposal: &Proposal,
@@ -256,9 +292,17 @@ impl House {
         let approved = match proposal {
             Proposal::Sql { text, .. } if text.len() > LIGHT_BYTES => {
                 let (caller, schema, proposal) = (caller.clone(), schema.clone(), proposal.clone());
-                aside(move || policy.check(&caller, &schema, &proposal, &limits)).await?
+                let (is_models, words) = match author {
+                    Author::Caller => (false, None),
+                    Author::Model { words } => (true, words.map(str::to_owned)),
+                };
+                aside(move || {
+                    let author = if is_models { Author::Model { words: words.as_deref() } } else { Author::Caller };
+                    policy.check_by(author, &caller, &schema, &proposal, &limits)
+                })
+                .await?
             }
-            _ => policy.check(caller, schema, proposal, &limits),
+            _ => policy.check_by(author, caller, schema, proposal, &limits),
         };
         run.timings.check_ms = milliseconds(start);
         let approved = approved?;
@@ -318,6 +362,14 @@ impl House {
             tracing::error!(%error, run_id = %run.run_id, "run cannot be recorded");
             Fault::from(error)
         })
+    }
+}
+
+/// The author of what a wish proposes: a model, or the caller with whatever planner of ours.
+fn author(wish: &Wish) -> Author<'_> {
+    match wish {
+        Wish::Step { words, .. } => Author::Model { words: words.as_deref() },
+        Wish::Question { .. } | Wish::Instruction { .. } | Wish::Proposal(_) => Author::Caller,
     }
 }
 

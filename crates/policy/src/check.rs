@@ -7,6 +7,7 @@ use crate::plan;
 use crate::policy::Policy;
 use crate::scan;
 use crate::sql::parse::Tokens;
+use crate::sql::personal::Author;
 use crate::sql::walk::{Origin, Used, Walker};
 use crate::sql::{self, render};
 use crate::translate;
@@ -21,6 +22,18 @@ impl Policy {
         proposal: &Proposal,
         limits: &Limits,
     ) -> Result<Approved, Fault> {
+        self.check_by(Author::Caller, caller, source, proposal, limits)
+    }
+
+    /// The same of a proposal that somebody else wrote for the caller.
+    pub fn check_by(
+        &self,
+        author: Author<'_>,
+        caller: &Caller,
+        source: &SourceSchema,
+        proposal: &Proposal,
+        limits: &Limits,
+    ) -> Result<Approved, Fault> {
         if proposal.source() != source.source {
             let message = format!("unknown source `{}`", sql::refuse::clip(proposal.source()));
             return Err(Fault::new(Kind::NotFound, "policy.unknown_source", message));
@@ -29,11 +42,11 @@ impl Policy {
         let mut limits = *limits;
         let (mut written, mut service) = (None, None);
         let (text, used) = match proposal {
-            Proposal::Sql { text, .. } => statement(reader, text, Origin::Text, Vec::new(), &limits)?,
-            Proposal::Query { plan, .. } => query(reader, plan, &limits)?,
+            Proposal::Sql { text, .. } => statement_by(author, reader, text, Origin::Text, Vec::new(), &limits)?,
+            Proposal::Query { plan, .. } => query(author, reader, plan, &limits)?,
             Proposal::Scan { scan, .. } => {
                 let compiled = scan::compile(reader, scan, &limits)?;
-                let checked = statement(reader, &compiled, Origin::Plan, Vec::new(), &limits);
+                let checked = statement_by(author, reader, &compiled, Origin::Plan, Vec::new(), &limits);
                 checked.map_err(|fault| Fault { span: None, ..fault })?
             }
             Proposal::Script { .. } => {
@@ -50,7 +63,7 @@ impl Policy {
                 match checked {
                     Checked::Read { plan, rows, deleted } => {
                         limits.rows = limits.rows.min(rows);
-                        query(Reader { deleted, ..reader }, &plan, &limits)?
+                        query(author, Reader { deleted, ..reader }, &plan, &limits)?
                     }
                     Checked::Write(change, mut used) => {
                         used.params.clone_from(&change.write.params);
@@ -74,6 +87,7 @@ impl Policy {
             tables: used.tables.into_iter().collect(),
             proposal_hash: proposal.hash(),
             personal: used.personal,
+            labels: used.labels,
             change: written,
             service,
         })
@@ -97,15 +111,26 @@ impl Policy {
     }
 }
 
-fn query(reader: Reader<'_>, plan: &QueryPlan, limits: &Limits) -> Result<(String, Used), Fault> {
+fn query(author: Author<'_>, reader: Reader<'_>, plan: &QueryPlan, limits: &Limits) -> Result<(String, Used), Fault> {
     let compiled = plan::compile(reader, plan)?;
-    let checked = statement(reader, &compiled.sql, Origin::Plan, compiled.params, limits);
+    let checked = statement_by(author, reader, &compiled.sql, Origin::Plan, compiled.params, limits);
     // A place in our text says nothing to whoever sent the plan.
     checked.map_err(|fault| Fault { span: None, ..fault })
 }
 
 /// The one way of every statement: parse, walk and rewrite, cap, render, and for some engines translate.
 pub(crate) fn statement(
+    reader: Reader<'_>,
+    text: &str,
+    origin: Origin,
+    params: Vec<Value>,
+    limits: &Limits,
+) -> Result<(String, Used), Fault> {
+    statement_by(Author::Caller, reader, text, origin, params, limits)
+}
+
+fn statement_by(
+    author: Author<'_>,
     reader: Reader<'_>,
     text: &str,
     origin: Origin,
@@ -119,7 +144,7 @@ pub(crate) fn statement(
     };
     sql::with_stack(tokens.depth, || {
         let mut query = tokens.query()?;
-        let mut used = Walker::new(dialect, origin, Some(reader), params).statement(&mut query)?;
+        let mut used = Walker::new(dialect, origin, Some(reader), params).written_by(author).statement(&mut query)?;
         sql::cap(&mut query, limits.rows, reader.source.dialect)?;
         if dialect == Dialect::BigQuery {
             sql::bigquery::notation(&mut query, &mut used.params)?;

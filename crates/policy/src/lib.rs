@@ -36,3 +36,4 @@ pub use contract::{
 pub use plan::{parse_plan, parse_plan_value, query_plan_json_schema};
 pub use policy::{Drift, Policy};
 pub use service::{Fetch, Member, Method, Send, Service};
+pub use sql::personal::Author;

@@ -19,6 +19,10 @@ use tokio::signal::unix::{SignalKind, signal};
 const MOST_TOKEN_BYTES: u64 = 4096;
 
 pub async fn run(mcp: Mcp) -> Result<ExitCode, Problem> {
+    if let Some(socket) = &mcp.connect {
+        pass_on(socket).await?;
+        return Ok(ExitCode::SUCCESS);
+    }
     existing(&mcp.data)?;
     let who = who(&mcp)?;
     let (config, _) = load(&flags(&mcp.data))?;
@@ -33,6 +37,16 @@ pub async fn run(mcp: Mcp) -> Result<ExitCode, Problem> {
     let server = Server { house, who, offer, door, session, purpose };
     server.over_pipes(tokio::io::stdin(), tokio::fs::File::from_std(to_client)).await?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Until either side has said all.
+async fn pass_on(socket: &Path) -> io::Result<()> {
+    let (mut from_server, mut to_server) = tokio::net::UnixStream::connect(socket).await?.into_split();
+    let (mut stdin, mut stdout) = (tokio::io::stdin(), tokio::io::stdout());
+    tokio::select! {
+        said = tokio::io::copy(&mut stdin, &mut to_server) => said.map(drop),
+        told = tokio::io::copy(&mut from_server, &mut stdout) => told.map(drop),
+    }
 }
 
 fn who(mcp: &Mcp) -> Result<Who, Problem> {

@@ -49,6 +49,8 @@ pub fn program(dir: &Path, script: &Value) -> PathBuf {
     std::fs::write(&program, format!("#!/bin/sh\nCLAUDE_SCRIPT='{}' exec '{STAND_IN}' \"$@\"\n", file.display()))
         .unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    // A server that is root starts it as another user, who writes down what it has seen.
+    std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o777)).unwrap();
     program
 }
 
@@ -63,7 +65,7 @@ async fn run(caps: Caps, messages: &[Message], mut script: Value) -> Seen {
     let server = McpServer {
         program: env!("CARGO_BIN_EXE_gatehouse").into(),
         args: args.map(str::to_owned).into(),
-        token: demo().token("cli", "analyst"),
+        token: Some(demo().token("cli", "analyst")),
     };
     let mut events = Vec::new();
     let system = ["You are an analyst.".to_owned(), "Schema: …".to_owned()];
@@ -234,7 +236,7 @@ async fn one_whose_client_leaves_is_ended_too() {
     let mut script = steps;
     script["seen"] = json!(dir.path().join("seen.json"));
     let cli = ClaudeCode::new(program(dir.path(), &script), "m", None, Caps::default());
-    let server = McpServer { program: "true".into(), args: Vec::new(), token: "t".into() };
+    let server = McpServer { program: "true".into(), args: Vec::new(), token: Some("t".into()) };
     let messages = [Message::user("Hello")];
     let mut hear = |_| {};
     let mut running = Box::pin(cli.run(&[], &messages, &server, &mut hear));
@@ -254,7 +256,7 @@ async fn one_whose_client_leaves_is_ended_too() {
 
 #[tokio::test]
 async fn one_that_cannot_be_started_is_named_so() {
-    let server = McpServer { program: "true".into(), args: Vec::new(), token: "t".into() };
+    let server = McpServer { program: "true".into(), args: Vec::new(), token: Some("t".into()) };
     let cli = ClaudeCode::new("/nowhere/claude", "m", None, Caps::default());
     let finished = cli.run(&[], &[Message::user("Hello")], &server, &mut |_| {}).await;
     assert_eq!(finished.answer.unwrap_err().code, "model.unreachable");

@@ -37,6 +37,7 @@ mod limits;
 mod mcp;
 mod models;
 mod page;
+mod personal;
 mod policy;
 mod query;
 mod records;

@@ -154,7 +154,10 @@ fn the_agent_cli_plans_as_well() {
         { "result": { "result": INSIGHT } },
     ]});
     let program = crate::claude_code::program(dir.path(), &script);
-    let builder = server().env("GATEHOUSE_PLANNER", "claude-code");
+    let planted = "qx7secret";
+    let builder = ["PLANTED_SECRET", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY"]
+        .iter()
+        .fold(server().env("GATEHOUSE_PLANNER", "claude-code"), |builder, name| builder.env(name, planted));
     let (server, lines) = Lines::server(builder.env("GATEHOUSE_MODEL_CLAUDE_PROGRAM", program.to_str().unwrap()));
     // An admin may read `email`; a model may not.
     let admin = server.client("root", "admin");
@@ -170,6 +173,15 @@ fn the_agent_cli_plans_as_well() {
     let open = |token: &&Value| token["expires_at"].is_string() && token["revoked_at"].is_null();
     let left = tokens["tokens"].as_array().unwrap().iter().filter(open).filter(|token| token["actor"] == "root");
     assert_eq!(left.count(), 0, "{tokens}");
+    // Of the server's environment it has what it needs; of its rights, if these are root's, none.
+    let seen: Value = serde_json::from_str(&std::fs::read_to_string(dir.path().join("seen.json")).unwrap()).unwrap();
+    let leaks = usize::from(seen.to_string().contains(planted));
+    tally("house", "secrets planted in the environment of a server with the agent CLI", 3, "passed on", leaks);
+    assert_eq!(leaks, 0, "{seen}");
+    assert!(seen["environment"]["PATH"].is_string() && seen["environment"]["HOME"].is_string(), "{seen}");
+    if rustix::process::geteuid().is_root() {
+        assert_ne!(seen["uid"], 0, "{seen}");
+    }
 }
 
 #[test]
@@ -293,8 +305,8 @@ fn keys(value: &Value) -> Vec<&String> {
 fn personal_values_reach_no_model() {
     let house = House::of([
         query("call_1", "SELECT email FROM customers ORDER BY id LIMIT 2"),
-        query("call_2", "SELECT name FROM customers WHERE email = '⟦email 1⟧'").when("⟦email 1⟧"),
-        Said::text("Write to ⟦email 1⟧, which is ⟦name 3⟧."),
+        query("call_2", "SELECT name, email FROM customers ORDER BY id LIMIT 1").when("⟦email 1⟧"),
+        Said::text("Write to ⟦email 1⟧, which is ⟦name 1⟧."),
         Said::text("No."),
     ]);
     let admin = house.server.client("root", "admin");

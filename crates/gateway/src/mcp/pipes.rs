@@ -7,6 +7,7 @@ use rmcp::ServiceExt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::UnixStream;
 
 /// How long statements may take to be recorded after the client has gone.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -14,6 +15,16 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 const RELOAD: Duration = Duration::from_millis(500);
 
 impl Server {
+    /// Serves one client of a house that goes on without it.
+    pub async fn over_socket(self, client: UnixStream) {
+        // Its end cancels what it was given.
+        let until = self.house.shutdown.child_token();
+        let (from_client, to_client) = client.into_split();
+        if let Ok(running) = self.serve_with_ct((from_client, to_client), until).await {
+            let _ = running.waiting().await;
+        }
+    }
+
     /// Serves until the client goes, or the house is shut down.
     pub async fn over_pipes(
         self,

@@ -65,15 +65,11 @@ impl Server {
 
     async fn call(&self, caller: &Caller, name: &str, arguments: Value) -> Result<Called, Fault> {
         let Self { house, door, session, purpose, .. } = self;
-        let bound = Bound { house, caller, door: *door, purpose: *purpose, session: *session, thread: None };
-        let called = match &self.offer {
+        let bound =
+            Bound { house, caller, door: *door, purpose: *purpose, session: *session, thread: None, words: None };
+        match &self.offer {
             Offer::Chat => tools::call(&bound, name, arguments).await,
             Offer::Sqlite { dataset } => tools::call_sqlite(&bound, dataset, name, arguments).await,
-        };
-        match called? {
-            // Nobody here could put values in the place of placeholders again.
-            Called::Ran(reply) if reply.personal && *purpose == Purpose::Step => Err(personal()),
-            called => Ok(called),
         }
     }
 
@@ -90,11 +86,6 @@ impl Server {
             Err(fault) => Err(ours(&fault, Some(&caller.request_id))),
         }
     }
-}
-
-fn personal() -> Fault {
-    Fault::new(Kind::Invalid, "model.personal", "the query may read personal fields, which are not shown to a model")
-        .hint("name the columns that you need, and leave out personal ones")
 }
 
 /// An error that no other call would avoid.

@@ -1,6 +1,6 @@
 //! The record of a walk: what is known when it begins, and what it came to.
 
-use super::{LIGHT_BYTES, Reply};
+use super::{LIGHT_BYTES, Reply, Seen};
 use crate::active::Watch;
 use crate::aside::aside;
 use crate::{answer, rows};
@@ -24,7 +24,7 @@ pub(crate) fn begin(caller: &Caller, ask: &Ask, watch: &Watch, policy_fingerprin
         dataset_version_hash: None,
         question: match &ask.wish {
             Wish::Question { text, .. } | Wish::Instruction { text, .. } => Some(text.clone()),
-            Wish::Proposal(_) => None,
+            Wish::Proposal(_) | Wish::Step { .. } => None,
         },
         reading: None,
         planner: None,
@@ -52,7 +52,7 @@ pub(crate) fn begin(caller: &Caller, ask: &Ask, watch: &Watch, policy_fingerprin
 }
 
 /// Turns the outcome into what is recorded and replied.
-pub(super) async fn conclude(mut run: Run, ask: &Ask, outcome: Outcome, personal: bool) -> Result<Reply, Fault> {
+pub(super) async fn conclude(mut run: Run, ask: &Ask, outcome: Outcome, seen: Seen) -> Result<Reply, Fault> {
     let (mut kept, mut affected) = (None, None);
     if let Outcome::Changed(changed) = &outcome {
         affected = Some(changed.affected);
@@ -88,7 +88,7 @@ pub(super) async fn conclude(mut run: Run, ask: &Ask, outcome: Outcome, personal
             run.assistant_message = "Cancelled.".to_owned();
         }
     }
-    Ok(Reply { run, rows: kept, personal, affected, routed: None })
+    Ok(Reply { run, rows: kept, seen, affected, routed: None })
 }
 
 /// The result as it is recorded, and as open doors reply it.

@@ -1,15 +1,20 @@
-//! The agent CLI at work: it starts a `gatehouse mcp` of its own for the one question, as the caller and for no longer.
+//! The agent CLI at work. Its tools are those of this server, as the caller and for the one question: the CLI starts a
+//! `gatehouse mcp --connect`, which passes on what is said between the CLI and a socket of ours. So neither of them needs
+//! the server's data, settings or secrets.
 
 use super::hands::Hands;
 use crate::house::House;
+use crate::mcp::{Offer, Server, Who};
 use domain::{Ask, Caller, Door, Fault, Purpose, Run};
-use jiff::{SignedDuration, Timestamp};
 use ledger::RunFilter;
 use planner::{ClaudeCode, Event, Finished, McpServer, Message};
+use std::io;
+use std::os::unix::fs::chown;
+use std::path::PathBuf;
 use std::sync::Arc;
-
-/// How much longer the token of a question is good than the question may take.
-const GRACE: SignedDuration = SignedDuration::from_secs(60);
+use tempfile::TempDir;
+use tokio::net::UnixListener;
+use tokio::task::JoinSet;
 
 impl House {
     pub(super) async fn ask_cli(
@@ -21,32 +26,40 @@ impl House {
         hands: &Hands<'_>,
         hear: &mut (dyn FnMut(Event) + Send),
     ) -> Result<Finished, Fault> {
-        let seconds = i64::try_from(self.config.model.timeout.as_secs()).unwrap_or(i64::MAX);
-        let expires_at = Timestamp::now() + SignedDuration::from_secs(seconds) + GRACE;
-        let (known, secret) = self.ledger.lend_token(caller, expires_at).await.map_err(Fault::from)?;
-        let _revoked = Revoked { house: self.clone(), id: known.id };
+        let (dir, listener, socket) = listen(cli.user()).map_err(|error| {
+            tracing::error!(%error, "no socket for the agent CLI");
+            Fault::internal("planner.socket")
+        })?;
         let program = std::env::current_exe().map_err(|_| Fault::internal("planner.program"))?;
-        let server = McpServer { program, args: self.arguments(ask), token: secret.expose().to_owned() };
-        let finished = cli.run(system, messages, &server, hear).await;
+        let args = ["mcp", "--connect"].map(str::to_owned).into_iter().chain([socket.to_string_lossy().into_owned()]);
+        let server = McpServer { program, args: args.collect(), token: None };
+        let finished = tokio::select! {
+            finished = cli.run(system, messages, &server, hear) => finished,
+            () = self.serve_cli(listener, caller, ask) => return Err(Fault::internal("planner.socket")),
+        };
+        drop(dir);
         hands.adopt(self.steps_of(ask).await?);
         Ok(finished)
     }
 
-    fn arguments(&self, ask: &Ask) -> Vec<String> {
-        let data = self.config.data.to_string_lossy().into_owned();
-        let mut arguments = vec!["mcp".to_owned(), "--data".to_owned(), data];
-        if let Some(file) = &self.config.file {
-            arguments.extend(["--config".to_owned(), file.to_string_lossy().into_owned()]);
+    /// Serves whoever comes to the socket; when this is dropped, so are they.
+    async fn serve_cli(self: &Arc<Self>, listener: UnixListener, caller: &Caller, ask: &Ask) {
+        let door = if ask.door == Door::Analyst { Door::Analyst } else { Door::Mcp };
+        let mut clients = JoinSet::new();
+        while let Ok((client, _)) = listener.accept().await {
+            let server = Server {
+                house: self.clone(),
+                who: Who::Request(caller.clone()),
+                offer: Offer::Sqlite { dataset: ask.source.clone() },
+                door,
+                session: ask.session,
+                purpose: Purpose::Step,
+            };
+            clients.spawn(server.over_socket(client));
         }
-        let (dataset, session) = (ask.source.clone(), ask.session.to_string());
-        arguments.extend(["--tools", "sqlite", "--dataset", &dataset, "--session", &session].map(str::to_owned));
-        if ask.door == Door::Analyst {
-            arguments.push("--analyst".to_owned());
-        }
-        arguments
     }
 
-    /// What was asked for in another process, in order.
+    /// What the CLI asked for, in order.
     async fn steps_of(&self, ask: &Ask) -> Result<Vec<Run>, Fault> {
         let (session, purposes) = (Some(ask.session), &[Purpose::Step]);
         let filter = RunFilter { session, purposes, limit: RunFilter::MAX_LIMIT, ..RunFilter::default() };
@@ -59,19 +72,14 @@ impl House {
     }
 }
 
-/// Ends a question's token with the question, also with one that is stopped.
-struct Revoked {
-    house: Arc<House>,
-    id: String,
-}
-
-impl Drop for Revoked {
-    fn drop(&mut self) {
-        let (house, id) = (self.house.clone(), std::mem::take(&mut self.id));
-        self.house.tasks.spawn(async move {
-            if let Err(error) = house.ledger.revoke_token(&id).await {
-                tracing::error!(%error, "the token of a question was not revoked");
-            }
-        });
+/// A socket in a directory that only the CLI's user can enter.
+fn listen(user: Option<(u32, u32)>) -> io::Result<(TempDir, UnixListener, PathBuf)> {
+    let dir = tempfile::Builder::new().prefix("gatehouse-mcp-").tempdir()?;
+    let socket = dir.path().join("socket");
+    let listener = UnixListener::bind(&socket)?;
+    if let Some((uid, gid)) = user {
+        chown(&socket, Some(uid), Some(gid))?;
+        chown(dir.path(), Some(uid), Some(gid))?;
     }
+    Ok((dir, listener, socket))
 }

@@ -3,11 +3,12 @@
 use super::masks::Masks;
 use crate::active::{Stage, Watch};
 use crate::house::House;
+use crate::path::Reply;
 use crate::tools::{self, Bound, Called};
 use domain::{Ask, Caller, Door, Fault, Kind, Purpose, Run, RunId, Status};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use planner::{Restorer, Tool, Tools};
+use planner::{Restorer, Shown, Tool, Tools};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,11 +32,15 @@ struct Work {
     last: Option<Run>,
     filtered_by: BTreeSet<String>,
     personal: bool,
+    /// Of the steps, those without personal fields.
+    clear: BTreeSet<RunId>,
 }
 
 impl<'a> Hands<'a> {
-    pub fn new(house: &'a Arc<House>, caller: &'a Caller, ask: &'a Ask, watch: &'a Watch) -> Self {
-        let bound = Bound { house, caller, door: ask.door, purpose: Purpose::Step, session: ask.session, thread: None };
+    /// `words` are all that the user wrote.
+    pub fn new(house: &'a Arc<House>, caller: &'a Caller, ask: &'a Ask, words: &'a str, watch: &'a Watch) -> Self {
+        let (door, session, words) = (ask.door, ask.session, Some(words));
+        let bound = Bound { house, caller, door, purpose: Purpose::Step, session, thread: None, words };
         Self { bound, dataset: &ask.source, watch, work: Mutex::default() }
     }
 
@@ -54,6 +59,20 @@ impl<'a> Hands<'a> {
         restorer.push(&self.work().masks.placeholders, piece)
     }
 
+    pub fn restore_end(&self, restorer: Restorer) -> String {
+        restorer.finish(&self.work().masks.placeholders)
+    }
+
+    /// The values that a text of the model's shows.
+    pub fn shown_in(&self, text: &str) -> Vec<Shown> {
+        self.work().masks.placeholders.named_in(text)
+    }
+
+    /// A text that the caller was shown before, as a model may read it.
+    pub fn hide(&self, text: &str, shown: &[Shown]) -> String {
+        self.work().masks.placeholders.hide(text, shown)
+    }
+
     /// Makes the last result the one that the answer shows.
     pub fn show_last(&self, run: &mut Run) {
         let work = self.work();
@@ -69,35 +88,41 @@ impl<'a> Hands<'a> {
     }
 
     async fn call_tool(&self, name: &str, input: Value) -> Result<String, Fault> {
-        let (input, restored) = self.work().masks.unmask(input);
+        if !self.work().masks.placeholders.named_in(&input.to_string()).is_empty() {
+            return Err(self.bound.refuse(placeholder()).await);
+        }
         self.watch.enter(Stage::Executing);
         let called = match self.bound.door {
             Door::Analyst => tools::call_sqlite(&self.bound, self.dataset, name, input).await,
             _ => tools::call(&self.bound, name, input).await,
         };
-        let told = called.and_then(|called| self.told(called, restored));
-        // What was put in the place of a placeholder must not come back in a message.
-        told.map_err(|fault| if restored { untold(fault) } else { unlisted(fault) })
+        called.and_then(|called| self.told(called)).map_err(unlisted)
     }
 
-    /// What the model is told of a call. Where personal values went in or may have come out, they are masked.
-    fn told(&self, called: Called, restored: bool) -> Result<String, Fault> {
-        let mask = match &called {
+    /// What the model is told of a call. Of a statement that reads personal fields these are placeholders, or one and the
+    /// same error; of a run that is none of this question's own, only how it ended.
+    fn told(&self, called: Called) -> Result<String, Fault> {
+        match &called {
             Called::Ran(reply) => {
-                self.note(&reply.run, reply.personal || restored);
-                reply.personal || restored
+                self.note(&reply.run, reply.seen.personal);
+                if reply.seen.personal {
+                    return self.told_personal(reply);
+                }
             }
-            // A record of before may hold what is masked today.
-            Called::Recorded(_) => {
-                self.work().personal = true;
-                true
+            Called::Recorded(run) if !self.work().clear.contains(&run.run_id) => return Ok(Called::status(run)),
+            Called::Recorded(_) | Called::Value(_) => {}
+        }
+        called.brief(MOST_BYTES).map(|text| text.get().to_owned())
+    }
+
+    fn told_personal(&self, reply: &Reply) -> Result<String, Fault> {
+        match &reply.run.error_json {
+            Some(fault) if fault.kind.model_can_fix() => Err(failed(fault.kind)),
+            Some(fault) => Err(fault.clone()),
+            None if reply.run.status == Status::Succeeded => {
+                self.work().masks.mask(&reply.run, &reply.seen.labels, MOST_BYTES)
             }
-            Called::Value(_) => false,
-        };
-        let text = called.brief(MOST_BYTES)?;
-        match mask {
-            true => self.work().masks.mask(text.get()),
-            false => Ok(text.get().to_owned()),
+            None => Err(failed(Kind::Unavailable)),
         }
     }
 
@@ -110,6 +135,9 @@ impl<'a> Hands<'a> {
             work.filtered_by.extend(run.filtered_by.iter().cloned());
         }
         work.personal |= personal;
+        if !personal {
+            work.clear.insert(run.run_id);
+        }
     }
 
     fn work(&self) -> MutexGuard<'_, Work> {
@@ -146,11 +174,19 @@ fn unlisted(fault: Fault) -> Fault {
     if fault.code.ends_with(".unknown_column") { fault.hint("use the columns of the schema") } else { fault }
 }
 
-/// That it failed, and by which rule, without the words of the statement.
-fn untold(fault: Fault) -> Fault {
-    let message = "the statement was refused; why is not told in its own words, since they hold personal values";
-    Fault::new(fault.kind, fault.code, message)
-        .hint("write placeholders as values in quotes only, and correct the rest")
+/// A statement that reads personal fields has failed. Why could tell something of their values.
+fn failed(kind: Kind) -> Fault {
+    let kind = if kind.model_can_fix() { Kind::Invalid } else { kind };
+    let message = "the statement reads personal fields and could not be run; why is not told";
+    Fault::new(kind, "model.personal_failed", message)
+        .hint("leave the personal fields out, or write a simpler statement")
+}
+
+fn placeholder() -> Fault {
+    let message = "a placeholder stands for a value in your answer, and may not stand in what you ask for";
+    Fault::new(Kind::Invalid, "model.placeholder", message).hint(
+        "read all that you need of a row in one statement; compare personal fields with values that the user wrote",
+    )
 }
 
 /// Shows one run's result in another.

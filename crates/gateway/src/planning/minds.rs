@@ -24,7 +24,9 @@ impl Mind {
             PlannerChoice::Auto if settings.claude_key.is_none() => Ok(Self::Offline),
             PlannerChoice::Auto | PlannerChoice::Claude => claude(settings),
             PlannerChoice::OpenAi => openai(settings),
-            PlannerChoice::ClaudeCode => Ok(Self::Cli(claude_code(settings))),
+            PlannerChoice::ClaudeCode => {
+                Ok(Self::Cli(claude_code(settings, sandbox::worker_owner(config.sandbox_user.as_deref()))))
+            }
         }
     }
 
@@ -67,9 +69,10 @@ fn claude(settings: &Settings) -> Result<Mind, String> {
     Ok(Mind::Model { name: "claude", agent: agent(settings, model)? })
 }
 
-fn claude_code(settings: &Settings) -> ClaudeCode {
+/// A server that is root runs it as the user of its workers.
+fn claude_code(settings: &Settings, user: Option<(u32, u32)>) -> ClaudeCode {
     let key = settings.claude_key.as_ref().map(|key| key.expose().to_owned());
-    ClaudeCode::new(&settings.claude_program, &settings.name, key, caps(settings))
+    ClaudeCode::new(&settings.claude_program, &settings.name, key, caps(settings)).as_user(user)
 }
 
 fn openai(settings: &Settings) -> Result<Mind, String> {

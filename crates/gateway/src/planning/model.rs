@@ -30,13 +30,20 @@ impl House {
         run: &mut Run,
     ) -> Result<String, Fault> {
         let (_, view) = self.dataset(caller, &ask.source).await?;
-        let messages = messages(question, history);
-        let hands = Hands::new(self, caller, ask, watch);
-        let mut restorer = Restorer::default();
+        let words = words(question, history);
+        let hands = Hands::new(self, caller, ask, &words, watch);
+        let messages = self.messages(caller, question, history, &hands).await?;
+        let (mut restorer, mut said_so_far) = (Restorer::default(), String::new());
+        let today = jiff::Zoned::now().date();
         let name = mind.model().unwrap_or_default().to_owned();
         run.model = Some(ModelUse { name, ..ModelUse::default() });
         let mut hear = |said: Said| match said {
             Said::Text(text) => {
+                said_so_far.push_str(&text);
+                // A run that is stopped has shown what came so far.
+                if text.contains('⟧') {
+                    note_shown(run, &hands, &said_so_far);
+                }
                 let text = hands.restore_piece(&mut restorer, &text);
                 if !text.is_empty() {
                     watch.tell(Event::Words(text));
@@ -48,11 +55,13 @@ impl House {
         };
         let finished = match (mind, ask.door) {
             (Mind::Model { agent, .. }, Door::Analyst) => {
-                agent.run(&prompt::analyst(&view), &messages, &hands, &mut hear).await
+                agent.run(&prompt::analyst(&view, today), &messages, &hands, &mut hear).await
             }
-            (Mind::Model { agent, .. }, _) => agent.run(&prompt::chat(&view), &messages, &hands, &mut hear).await,
+            (Mind::Model { agent, .. }, _) => {
+                agent.run(&prompt::chat(&view, today), &messages, &hands, &mut hear).await
+            }
             (Mind::Cli(cli), _) => {
-                self.ask_cli(cli, caller, ask, (&prompt::analyst(&view), &messages), &hands, &mut hear).await?
+                self.ask_cli(cli, caller, ask, (&prompt::analyst(&view, today), &messages), &hands, &mut hear).await?
             }
             (Mind::Offline, _) => return Err(Fault::internal("planner.mind")),
         };
@@ -65,19 +74,41 @@ impl House {
         })?;
         hands.show_last(run);
         let note = NOTES.iter().find(|(ending, _)| *ending == answer.ending).map(|(_, note)| *note);
-        let rest = restorer.finish() + &note.map(|note| format!("\n\n{note}")).unwrap_or_default();
+        note_shown(run, &hands, &answer.text);
+        let rest = hands.restore_end(restorer) + &note.map(|note| format!("\n\n{note}")).unwrap_or_default();
         if !rest.is_empty() {
             watch.tell(Event::Words(rest));
         }
         let text = hands.restore(&answer.text);
         Ok(note.map_or(text.clone(), |note| format!("{text}\n\n{note}")))
     }
+
+    /// The conversation, the question last. Answers that a client sends back have placeholders again for what this caller
+    /// was shown; what the user writes is told as it is.
+    async fn messages(
+        &self,
+        caller: &Caller,
+        question: &str,
+        history: &[Turn],
+        hands: &Hands<'_>,
+    ) -> Result<Vec<Message>, Fault> {
+        let is_answered = history.iter().any(|turn| !turn.answer.trim().is_empty());
+        let shown = if is_answered { self.ledger.shown_to(&caller.actor).await? } else { Vec::new() };
+        let answer = |turn: &Turn| Message::assistant(hands.hide(&turn.answer, &shown));
+        let before = history.iter().flat_map(|turn| [Message::user(&turn.question), answer(turn)]);
+        Ok(before.filter(|message| !message.text.trim().is_empty()).chain([Message::user(question)]).collect())
+    }
 }
 
-/// The conversation, the question last.
-fn messages(question: &str, history: &[Turn]) -> Vec<Message> {
-    let before = history.iter().flat_map(|turn| [Message::user(&turn.question), Message::assistant(&turn.answer)]);
-    before.filter(|message| !message.text.trim().is_empty()).chain([Message::user(question)]).collect()
+/// All that the user wrote.
+fn words(question: &str, history: &[Turn]) -> String {
+    history.iter().map(|turn| turn.question.as_str()).chain([question]).collect::<Vec<_>>().join("\n")
+}
+
+fn note_shown(run: &mut Run, hands: &Hands<'_>, said: &str) {
+    if let Some(model) = &mut run.model {
+        model.shown = hands.shown_in(said);
+    }
 }
 
 fn note_spent(run: &mut Run, spent: &Spent) {

@@ -47,6 +47,11 @@ impl Called {
             Self::Recorded(run) => raw(&Brief::of(&run, most)),
         }
     }
+
+    /// Only how a run of before has ended.
+    pub fn status(run: &Run) -> String {
+        serde_json::json!({ "run_id": run.run_id, "status": run.status }).to_string()
+    }
 }
 
 /// A run without what only people and auditors ask for.

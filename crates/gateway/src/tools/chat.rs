@@ -102,12 +102,12 @@ pub async fn call(bound: &Bound<'_>, name: &str, arguments: Value) -> Result<Cal
     match name {
         "list_datasets" => {
             let Nothing {} = parse(arguments)?;
-            Called::value(&datasets::list_for(house, caller).await)
+            bound.told(&datasets::list_for(house, caller).await)
         }
         "get_dataset_schema" => {
             let OfDataset { dataset_id } = parse(arguments)?;
             let (_, view) = house.dataset(caller, &dataset_id).await?;
-            Called::value(&datasets::schema_of(house, caller, &bound.shown(view), 0).await?)
+            bound.told(&datasets::schema_of(house, caller, &bound.shown(view), 0).await?)
         }
         "execute_query_plan" => {
             let PlanArguments { dataset_id, plan_json } = parse(arguments)?;

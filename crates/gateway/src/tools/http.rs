@@ -22,6 +22,6 @@ pub async fn call_over_http(
     StrictJson(arguments): StrictJson<Value>,
 ) -> Result<Json<Box<RawValue>>, HttpFault> {
     let (door, purpose, session) = (Door::Chat, Purpose::Answer, SessionId::new());
-    let bound = Bound { house: &house, caller: &caller, door, purpose, session, thread: None };
+    let bound = Bound { house: &house, caller: &caller, door, purpose, session, thread: None, words: None };
     Ok(Json(call(&bound, &name, arguments).await?.whole()?))
 }

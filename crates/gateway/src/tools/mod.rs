@@ -51,6 +51,8 @@ pub struct Bound<'a> {
     /// The runs of one request share it.
     pub session: SessionId,
     pub thread: Option<ThreadId>,
+    /// All that a model's user wrote, where somebody puts personal values into the model's answer again.
+    pub words: Option<&'a str>,
 }
 
 impl Bound<'_> {
@@ -64,7 +66,10 @@ impl Bound<'_> {
             door: self.door,
             purpose: self.purpose,
             source: proposal.source().to_owned(),
-            wish: Wish::Proposal(proposal),
+            wish: match self.purpose {
+                Purpose::Step => Wish::Step { proposal, words: self.words.map(Arc::from) },
+                _ => Wish::Proposal(proposal),
+            },
             session: self.session,
             thread: self.thread,
         };
@@ -90,13 +95,35 @@ impl Bound<'_> {
         view
     }
 
-    async fn refuse(&self, fault: Fault) -> Fault {
+    /// Something to know. The version of the data and the sizes of its files change with personal values too, and are of no
+    /// use to a model.
+    fn told(&self, value: &impl serde::Serialize) -> Result<Called, Fault> {
+        if self.purpose != Purpose::Step {
+            return Called::value(value);
+        }
+        let mut told = serde_json::to_value(value).map_err(|_| Fault::internal("tool.answer"))?;
+        without_state(&mut told);
+        Called::value(&told)
+    }
+
+    pub(crate) async fn refuse(&self, fault: Fault) -> Fault {
         let detail = serde_json::json!({ "code": fault.code });
         let event = AuditEvent::new("proposal.refused").by(self.caller).through(self.door).detail(detail);
         match self.house.ledger.append(event).await {
             Ok(_) => fault,
             Err(error) => Fault::from(error),
         }
+    }
+}
+
+fn without_state(told: &mut Value) {
+    match told {
+        Value::Object(fields) => {
+            fields.retain(|name, _| !["version_hash", "bytes"].contains(&name.as_str()));
+            fields.values_mut().for_each(without_state);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_state),
+        _ => {}
     }
 }
 

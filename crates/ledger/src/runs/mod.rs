@@ -9,8 +9,9 @@ use crate::capsule::{self, Capsule};
 use crate::store::{Conn, Row, args};
 use crate::{Ledger, LedgerError, time};
 use crate::{bounds, changes};
-use domain::{Fault, QueryMode, Run, RunId, ThreadId, Turn};
+use domain::{Fault, ModelUse, QueryMode, Run, RunId, ThreadId, Turn};
 use filter::Conditions;
+use std::collections::BTreeSet;
 
 /// Runs, newest first.
 #[derive(Debug)]
@@ -27,6 +28,9 @@ const LIGHT: &str = "run_id, created_at, dataset_id, dataset_version_hash, quest
     purpose, actor, role, reading, planner, sql_text, params_json, proposal_hash, policy_fingerprint, contracts_json, \
     filtered_by_json, assistant_message, clarification_json, plan_ms, check_ms, run_ms, sandbox_tier, \
     unenforced_json, cost_usd, end_user, model_json";
+
+/// Runs whose shown values are remembered for one actor.
+const SHOWN_RUNS: i64 = 1_000;
 
 /// Results up to this size are sealed where the run is; larger ones on a thread where it keeps nobody waiting.
 const LIGHT_BYTES: usize = 16 << 10;
@@ -98,6 +102,12 @@ impl Ledger {
         let actor = actor.to_owned();
         self.read(move |conn| turns(conn, thread, &actor, last)).await
     }
+
+    /// The values that models' answers have shown an actor in the place of placeholders, each with its label.
+    pub async fn shown_to(&self, actor: &str) -> Result<Vec<(String, String)>, LedgerError> {
+        let actor = actor.to_owned();
+        self.read(move |conn| shown_to(conn, &actor)).await
+    }
 }
 
 fn one(conn: &dyn Conn, id: RunId) -> Result<Option<Run>, LedgerError> {
@@ -132,6 +142,18 @@ fn page(conn: &dyn Conn, filter: &RunFilter) -> Result<RunPage, LedgerError> {
     let place = |run: &Run| Cursor { created_at: time::text(run.created_at), run_id: run.run_id };
     let next = runs.last().filter(|_| more).map(place);
     Ok(RunPage { runs, next })
+}
+
+/// Only runs that have shown any are read: their capsules say so in this place of their text.
+fn shown_to(conn: &dyn Conn, actor: &str) -> Result<Vec<(String, String)>, LedgerError> {
+    let sql = "SELECT model_json FROM run_capsules WHERE actor = $1 AND purpose = 'answer' AND model_json LIKE $2 \
+         ORDER BY created_at DESC, run_id DESC LIMIT $3";
+    let found = conn.query(sql, args![actor, "%\"shown\":[[%", SHOWN_RUNS])?;
+    let mut shown = BTreeSet::new();
+    for row in &found {
+        shown.extend(row.json::<ModelUse>("model_json")?.shown);
+    }
+    Ok(shown.into_iter().collect())
 }
 
 /// The turns of a thread as its next question needs them: one for each request, however many runs it took. Answers are for

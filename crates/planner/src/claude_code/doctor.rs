@@ -5,7 +5,6 @@ use super::process::{cannot_start, end_group};
 use domain::{Fault, Kind};
 use std::process::Stdio;
 use std::time::Duration;
-use tokio::process::Command;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 /// What is kept of what it says.
@@ -14,11 +13,9 @@ const MOST_CHARS: usize = 300;
 impl ClaudeCode {
     /// Runs `claude doctor`: what it says if it is well, or why it is not.
     pub async fn doctor(&self) -> Result<String, Fault> {
-        let mut command = Command::new(&self.program);
+        let private = self.private().map_err(|_| Fault::internal("model.private"))?;
+        let mut command = self.bare(&private);
         command.arg("doctor").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        if let Some(key) = &self.key {
-            command.env("ANTHROPIC_API_KEY", key);
-        }
         let child = command.process_group(0).kill_on_drop(true).spawn().map_err(|error| *cannot_start(&error).fault)?;
         let group = child.id();
         let ended = tokio::time::timeout(PATIENCE, child.wait_with_output()).await;

@@ -33,12 +33,23 @@ pub struct ClaudeCode {
     model: String,
     key: Option<String>,
     caps: Caps,
+    /// The user and group that it runs as, if not this process's.
+    user: Option<(u32, u32)>,
 }
 
 impl ClaudeCode {
     /// `program` is `claude`, looked for on the `PATH`, or a path. Without a key the CLI uses its own login.
     pub fn new(program: impl Into<PathBuf>, model: impl Into<String>, key: Option<String>, caps: Caps) -> Self {
-        Self { program: program.into(), model: model.into(), key, caps }
+        Self { program: program.into(), model: model.into(), key, caps, user: None }
+    }
+
+    /// Runs it as another user, which only root can.
+    pub fn as_user(self, user: Option<(u32, u32)>) -> Self {
+        Self { user, ..self }
+    }
+
+    pub fn user(&self) -> Option<(u32, u32)> {
+        self.user
     }
 
     pub fn model(&self) -> &str {

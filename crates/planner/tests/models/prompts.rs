@@ -1,12 +1,15 @@
 //! What models are told of the demo: enough, little, and nothing that is hidden or personal.
 
 use domain::{Caller, Column, Dialect, FieldType, ForeignKey, SourceSchema, Table};
+use jiff::civil::Date;
 use planner::prompt;
 use policy::Policy;
 use proptest::prelude::*;
 use rusqlite::Connection;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+const TODAY: Date = jiff::civil::date(2026, 11, 17);
 
 fn demo() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../demo")
@@ -53,8 +56,8 @@ fn table(database: &Connection, name: &str) -> Table {
 #[test]
 fn the_prompts_of_the_demo() {
     let view = contracts().view(&Caller::new("ann", "analyst"), &shop());
-    insta::assert_snapshot!("analyst", prompt::analyst(&view).join("\n"));
-    insta::assert_snapshot!("chat", prompt::chat(&view)[0]);
+    insta::assert_snapshot!("analyst", prompt::analyst(&view, TODAY).join("\n"));
+    insta::assert_snapshot!("chat", prompt::chat(&view, TODAY)[0]);
 }
 
 #[test]
@@ -62,7 +65,7 @@ fn no_prompt_is_long_or_names_what_is_hidden_or_personal() {
     let (mut cases, mut leaks) = (0, 0);
     for role in ["analyst", "agent", Caller::ADMIN] {
         let view = contracts().view(&Caller::new("ann", role), &shop());
-        for text in [prompt::analyst(&view), prompt::chat(&view)].map(|parts| parts.join("\n")) {
+        for text in [prompt::analyst(&view, TODAY), prompt::chat(&view, TODAY)].map(|parts| parts.join("\n")) {
             cases += 1;
             let length = text.chars().count();
             assert!(length < 12_000, "{role}: {length} characters");
@@ -111,7 +114,7 @@ proptest! {
     /// Neither as a column, nor as a key, nor as the end of somebody else's key.
     #[test]
     fn no_personal_field_is_in_any_prompt(source in source()) {
-        let text = prompt::analyst(&source).join("\n\n");
+        let text = prompt::analyst(&source, TODAY).join("\n\n");
         prop_assert!(!text.contains("secret_"), "{}", text);
         for column in source.tables.iter().flat_map(|table| &table.columns).filter(|column| !column.pii) {
             prop_assert!(text.contains(&format!("- {}: text", column.name)), "{}", text);
@@ -126,6 +129,6 @@ fn no_name_or_description_can_begin_a_line() {
     let table = &mut source.tables[0];
     (table.description, table.synonyms) = (evil.into(), vec![evil.into()]);
     (table.columns[1].description, table.columns[1].values) = (evil.into(), vec![evil.into()]);
-    let text = prompt::analyst(&source).join("\n\n");
+    let text = prompt::analyst(&source, TODAY).join("\n\n");
     assert!(!text.lines().any(|line| line.starts_with("Ignore")), "{text}");
 }

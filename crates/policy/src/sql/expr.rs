@@ -4,6 +4,7 @@ use super::bigquery;
 use super::literal::{identifier, in_expression, plain};
 use super::postgres;
 use super::refuse::{Walk, at_node, clip, ensure, refuse, syntax_not_allowed};
+use super::scope::Columns;
 use super::walk::{Origin, Walker};
 use domain::Dialect;
 use sqlparser::ast::{
@@ -22,19 +23,9 @@ impl Walker<'_> {
 
     fn expr_kind(&mut self, expr: &mut Expr) -> Walk {
         match expr {
-            Expr::Identifier(ident) => {
-                identifier(ident)?;
-                postgres::no_keyword(self.dialect, ident)?;
-                self.personal.named(ident);
-                self.scopes.column(ident)
-            }
-            Expr::CompoundIdentifier(parts) => {
-                parts.iter().try_for_each(identifier)?;
-                // The first one is the table, or else a column with fields of its own.
-                let (first, rest) = (parts.first(), parts.iter().skip(1));
-                let column = first.filter(|first| self.scopes.is_column(&first.value));
-                column.into_iter().chain(rest).for_each(|part| self.personal.named(part));
-                self.scopes.compound(parts)
+            Expr::Identifier(_) | Expr::CompoundIdentifier(_) => {
+                self.unpersonal(expr)?;
+                self.column(expr)
             }
             Expr::Value(value) => {
                 if let Some(split) = self.value(value)? {
@@ -57,7 +48,9 @@ impl Walker<'_> {
                 }
                 operand.iter_mut().chain(else_result).try_for_each(|e| self.expr(e))
             }
-            Expr::Exists { subquery, negated: _ } | Expr::Subquery(subquery) => self.subquery(subquery),
+            // Only whether there are rows is asked.
+            Expr::Exists { subquery, negated: _ } => self.rows_of(subquery).map(drop),
+            Expr::Subquery(subquery) => self.subquery(subquery),
             Expr::Tuple(exprs) => self.exprs(exprs),
             Expr::GroupingSets(sets) | Expr::Cube(sets) | Expr::Rollup(sets) => {
                 sets.iter_mut().try_for_each(|set| self.exprs(set))
@@ -83,7 +76,34 @@ impl Walker<'_> {
         }
     }
 
+    /// A column by its name, wherever it may stand.
+    pub(super) fn column(&mut self, expr: &Expr) -> Walk {
+        match expr {
+            Expr::Identifier(ident) => {
+                identifier(ident)?;
+                postgres::no_keyword(self.dialect, ident)?;
+                self.personal.named(ident);
+                self.scopes.column(ident)
+            }
+            Expr::CompoundIdentifier(parts) => {
+                parts.iter().try_for_each(identifier)?;
+                // The first one is the table, or else a column with fields of its own.
+                let (first, rest) = (parts.first(), parts.iter().skip(1));
+                let column = first.filter(|first| self.scopes.is_column(&first.value));
+                column.into_iter().chain(rest).for_each(|part| self.personal.named(part));
+                self.scopes.compound(parts)
+            }
+            other => Err(at_node(syntax_not_allowed(&other.to_string()), other)),
+        }
+    }
+
+    /// A query whose values the expression around it works with.
     pub(super) fn subquery(&mut self, query: &mut Query) -> Walk {
+        let columns = self.rows_of(query)?;
+        self.unworked(&columns)
+    }
+
+    fn rows_of(&mut self, query: &mut Query) -> Walk<Columns> {
         if self.origin == Origin::Rows {
             return Err(refuse(
                 "sql.subquery",
@@ -91,7 +111,7 @@ impl Walker<'_> {
                 "compare fields with values and $claims",
             ));
         }
-        self.query(query, None).map(drop)
+        self.query(query, None)
     }
 
     fn value(&mut self, value: &ValueWithSpan) -> Walk<Option<Expr>> {
@@ -108,8 +128,7 @@ impl Walker<'_> {
     }
 
     fn is_own_placeholder(&self, name: &str) -> bool {
-        let number = name.strip_prefix("@p").or(name.strip_prefix(['$', '?'])).and_then(|n| n.parse::<usize>().ok());
-        number.is_some_and(|n| (1..=self.param_count()).contains(&n))
+        number_of(name).is_some_and(|n| (1..=self.param_count()).contains(&n))
     }
 
     fn unary(&mut self, op: UnaryOperator, operand: &mut Box<Expr>) -> Walk {
@@ -175,6 +194,11 @@ impl Walker<'_> {
         self.scopes.leave();
         result
     }
+}
+
+/// The number of a placeholder of ours.
+pub fn number_of(placeholder: &str) -> Option<usize> {
+    placeholder.strip_prefix("@p").or(placeholder.strip_prefix(['$', '?'])).and_then(|n| n.parse().ok())
 }
 
 /// `$name`: not `$1`, which no token carries.

@@ -129,8 +129,10 @@ impl Walker<'_> {
         ensure(!*uses_odbc_syntax, "{fn …}")?;
         ensure(matches!(parameters, FunctionArguments::None), "function parameters")?;
         let rule = self.rule(name)?;
-        if !name.to_string().eq_ignore_ascii_case("count") && takes_star(args) {
-            self.personal.unnamed();
+        let called = name.to_string();
+        // `columns('e.*')` finds columns by a pattern of their names.
+        if called.eq_ignore_ascii_case("columns") || !called.eq_ignore_ascii_case("count") && takes_star(args) {
+            self.unnamed()?;
         }
         match args {
             FunctionArguments::None => {}
@@ -189,12 +191,15 @@ impl Walker<'_> {
         match arg {
             FunctionArgExpr::Expr(expr) => self.expr(expr),
             FunctionArgExpr::QualifiedWildcard(name) => {
-                self.personal.unnamed();
+                self.unnamed()?;
                 single(name).map(drop)
             }
             // As in count(*). All others that take a star read what it stands for.
             FunctionArgExpr::Wildcard => Ok(()),
-            FunctionArgExpr::WildcardWithOptions(options) => self.wildcard_options(options),
+            FunctionArgExpr::WildcardWithOptions(options) => {
+                self.unnamed()?;
+                self.wildcard_options(options)
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use super::build;
 use super::literal::identifier;
 use super::parse::not_a_query;
 use super::refuse::{Walk, at_node, ensure, syntax_not_allowed};
-use super::scope::Columns;
+use super::scope::{Column, Columns};
 use super::walk::Walker;
 use domain::Dialect;
 use sqlparser::ast::{
@@ -62,6 +62,7 @@ impl Walker<'_> {
             }
         };
         if let Some(order_by) = order_by {
+            self.unordered(order_by, &columns)?;
             self.order_by_clause(order_by)?;
         }
         fetch_to_limit(limit_clause, fetch)?;
@@ -83,7 +84,8 @@ impl Walker<'_> {
             let name = alias.name.value.clone();
             let own = recursive.then_some(Recursive { name: &name, columns: &named });
             let columns = self.query(query, own)?;
-            self.scopes.add_cte(&name, renamed(columns, &named));
+            let columns = self.renamed(columns, &named)?;
+            self.scopes.add_cte(&name, columns);
             alias.name = cte_name(&name);
         }
         Ok(())
@@ -119,11 +121,14 @@ impl Walker<'_> {
                     *set_quantifier = SetQuantifier::Distinct;
                 }
                 let columns = self.set_expr(left, recursive)?;
+                self.uncombined(&columns)?;
                 if let (Some(own), SetOperator::Union) = (recursive, &op) {
                     // Only from the second arm on is the name the CTE's; in the first it is a table's.
-                    self.scopes.add_cte(own.name, renamed(columns.clone(), own.columns));
+                    let columns = self.renamed(columns.clone(), own.columns)?;
+                    self.scopes.add_cte(own.name, columns);
                 }
-                self.set_expr(right, None)?;
+                let right = self.set_expr(right, None)?;
+                self.uncombined(&right)?;
                 Ok(columns)
             }
             SetExpr::Values(values) => self.values(values),
@@ -215,11 +220,11 @@ fn order_options(options: &OrderByOptions) -> Walk {
 
 /// What a list of column aliases makes of the columns; a short list renames the first ones.
 pub fn renamed(columns: Columns, names: &[String]) -> Columns {
-    let rest = columns.map(|c| c.into_iter().skip(names.len()));
-    match (rest, names.is_empty()) {
-        (Some(rest), _) => Some(names.iter().cloned().chain(rest).collect()),
-        (None, _) => None,
-    }
+    let mut columns = columns?.into_iter();
+    let named = names.iter().map(|name| Column::new(name, columns.next().and_then(|column| column.field)));
+    let mut named: Vec<Column> = named.collect();
+    named.extend(columns);
+    Some(named)
 }
 
 pub fn cte_name(name: &str) -> Ident {

@@ -6,11 +6,48 @@
 
 use super::refuse::{Walk, at_ident, clip, invalid, refuse};
 use crate::suggest::did_you_mean;
-use sqlparser::ast::Ident;
-use std::collections::HashSet;
+use domain::FieldType;
+use sqlparser::ast::{Expr, Ident};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// The columns of a relation, if they are known.
-pub type Columns = Option<Vec<String>>;
+pub type Columns = Option<Vec<Column>>;
+
+/// One column of a relation.
+#[derive(Debug, Clone)]
+pub struct Column {
+    /// Empty where only the engine knows it.
+    pub name: String,
+    /// The field that it is, under whatever name; none of an expression. Only told of statements that a model wrote.
+    pub field: Option<Rc<Field>>,
+}
+
+/// A field of a resource.
+#[derive(Debug)]
+pub struct Field {
+    pub name: String,
+    pub kind: FieldType,
+    pub personal: bool,
+}
+
+impl Column {
+    pub fn new(name: impl Into<String>, field: Option<Rc<Field>>) -> Self {
+        Self { name: name.into(), field }
+    }
+
+    pub fn personal(&self) -> Option<&Rc<Field>> {
+        self.field.as_ref().filter(|field| field.personal)
+    }
+}
+
+/// The meaning of a name, as far as personal fields go.
+pub enum Personal {
+    No,
+    Field(Rc<Field>),
+    /// A whole row that holds some.
+    Row,
+}
 
 /// Columns that a statement may bring into reach, those of all its tables, CTEs and lists together. `SELECT *, *` of a
 /// CTE that is itself like that doubles them with every step.
@@ -31,6 +68,11 @@ struct Level {
     names: Vec<String>,
     /// All names of columns, in lowercase: there may be thousands, each looked up thousands of times.
     columns: HashSet<String>,
+    /// Those of them that are personal fields, and the relations that have any.
+    personal: HashMap<String, Rc<Field>>,
+    personal_rows: HashSet<String>,
+    /// Tables are joined by USING: a `*` has fewer columns than they have, at other places.
+    using: bool,
     /// Some names of this level are unknown to us.
     open: bool,
 }
@@ -52,7 +94,14 @@ impl Scopes {
     pub fn add_relation(&mut self, name: &str, columns: Columns) -> Walk {
         self.reach(&columns)?;
         if let Some(level) = self.levels.last_mut() {
-            level.columns.extend(columns.iter().flatten().map(|c| c.to_ascii_lowercase()));
+            level.columns.extend(columns.iter().flatten().map(|c| c.name.to_ascii_lowercase()));
+            for column in columns.iter().flatten() {
+                level.open |= column.name.is_empty();
+                if let Some(field) = column.personal() {
+                    level.personal.insert(column.name.to_ascii_lowercase(), field.clone());
+                    level.personal_rows.insert(name.to_ascii_lowercase());
+                }
+            }
             level.relations.push((name.to_owned(), columns));
         }
         Ok(())
@@ -73,6 +122,98 @@ impl Scopes {
             level.columns.insert(name.to_ascii_lowercase());
             level.names.push(name.to_owned());
         }
+    }
+
+    /// An alias of this level that stands for a personal field.
+    pub fn add_personal_name(&mut self, name: &str, field: &Rc<Field>) {
+        if let Some(level) = self.levels.last_mut() {
+            level.personal.insert(name.to_ascii_lowercase(), field.clone());
+        }
+    }
+
+    /// The personal field that a column may be. Any of that name in reach counts, since engines differ in which of them
+    /// they mean.
+    pub fn personal(&self, expr: &Expr) -> Personal {
+        match expr {
+            Expr::Identifier(ident) => self.personal_name(&ident.value),
+            Expr::CompoundIdentifier(parts) => {
+                let [first, second, ..] = parts.as_slice() else { return Personal::No };
+                let mut relations = self.relations().filter(|(name, _)| name.eq_ignore_ascii_case(&first.value));
+                let named = |column: &&Column| column.name.eq_ignore_ascii_case(&second.value);
+                let mut is_relation = false;
+                let found = relations.find_map(|(_, columns)| {
+                    is_relation = true;
+                    columns.iter().flatten().filter(named).find_map(Column::personal)
+                });
+                match (found, is_relation) {
+                    (Some(field), _) => Personal::Field(field.clone()),
+                    // A member of a column, or a name that the engine may read in some other way.
+                    (None, is_relation) => match self.personal_name(&first.value) {
+                        Personal::Field(field) => Personal::Field(field),
+                        _ if is_relation => Personal::No,
+                        _ => parts
+                            .iter()
+                            .skip(1)
+                            .map(|part| self.personal_name(&part.value))
+                            .find(Personal::is_any)
+                            .unwrap_or(Personal::No),
+                    },
+                }
+            }
+            _ => Personal::No,
+        }
+    }
+
+    fn personal_name(&self, name: &str) -> Personal {
+        let lower = name.to_ascii_lowercase();
+        if let Some(field) = self.levels.iter().rev().find_map(|level| level.personal.get(&lower)) {
+            return Personal::Field(field.clone());
+        }
+        if self.levels.iter().any(|level| level.personal_rows.contains(&lower)) { Personal::Row } else { Personal::No }
+    }
+
+    /// The field that a bare column is, personal or not.
+    pub fn field(&self, expr: &Expr) -> Option<Rc<Field>> {
+        let of = |relation: Option<&str>, name: &str| {
+            let columns = self.relations().filter(|(known, _)| relation.is_none_or(|r| known.eq_ignore_ascii_case(r)));
+            let mut columns = columns.flat_map(|(_, columns)| columns.iter().flatten());
+            columns.find(|column| column.name.eq_ignore_ascii_case(name)).and_then(|column| column.field.clone())
+        };
+        match expr {
+            Expr::Identifier(ident) => of(None, &ident.value),
+            Expr::CompoundIdentifier(parts) => match parts.as_slice() {
+                [relation, name] => of(Some(&relation.value), &name.value),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    pub fn add_using(&mut self) {
+        if let Some(level) = self.levels.last_mut() {
+            level.using = true;
+        }
+    }
+
+    pub fn has_using(&self) -> bool {
+        self.levels.last().is_some_and(|level| level.using)
+    }
+
+    /// Whether this level's relations have personal fields, or fields that a column of this name would be joined by.
+    pub fn has_personal(&self, name: Option<&str>) -> bool {
+        self.levels.last().is_some_and(|level| match name {
+            Some(name) => level.personal.contains_key(&name.to_ascii_lowercase()),
+            None => !level.personal_rows.is_empty(),
+        })
+    }
+
+    /// The same of all levels, for stars that may reach further.
+    pub fn reaches_personal(&self) -> bool {
+        self.levels.iter().any(|level| !level.personal_rows.is_empty())
+    }
+
+    fn relations(&self) -> impl Iterator<Item = &(String, Columns)> {
+        self.levels.iter().rev().flat_map(|level| &level.relations)
     }
 
     /// From here on, this level may hold names that we do not know.
@@ -132,7 +273,7 @@ impl Scopes {
         }
         let mut relations = self.levels.iter().rev().flat_map(|level| &level.relations);
         match relations.find(|(name, _)| name.eq_ignore_ascii_case(&first.value)) {
-            Some((_, Some(columns))) if columns.iter().any(|c| c.eq_ignore_ascii_case(&second.value)) => Ok(()),
+            Some((_, Some(columns))) if columns.iter().any(|c| c.name.eq_ignore_ascii_case(&second.value)) => Ok(()),
             Some((_, None)) => Ok(()),
             Some((_, Some(_))) => Err(self.unknown(second, &format!("{}.{}", first.value, second.value))),
             None => Err(self.unknown(first, &format!("{}.{}", first.value, second.value))),
@@ -166,6 +307,15 @@ impl Level {
 
     fn known(&self) -> impl Iterator<Item = &str> {
         let columns = self.relations.iter().filter_map(|(_, columns)| columns.as_ref()).flatten();
-        columns.chain(&self.names).map(String::as_str)
+        columns
+            .map(|column| column.name.as_str())
+            .filter(|name| !name.is_empty())
+            .chain(self.names.iter().map(String::as_str))
+    }
+}
+
+impl Personal {
+    pub fn is_any(&self) -> bool {
+        !matches!(self, Self::No)
     }
 }

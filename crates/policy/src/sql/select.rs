@@ -2,7 +2,7 @@
 
 use super::literal::identifier;
 use super::refuse::{Walk, at_node, ensure, syntax_not_allowed};
-use super::scope::Columns;
+use super::scope::{Column, Columns};
 use super::walk::Walker;
 use domain::Dialect;
 use sqlparser::ast::{
@@ -59,20 +59,28 @@ impl Walker<'_> {
         }
         let columns = self.projection(projection)?;
         if let Some(distinct) = distinct {
+            self.uncompared(distinct, &columns)?;
             self.distinct(distinct)?;
         }
-        for expr in selection.iter_mut().chain(having).chain(qualify) {
+        selection.iter_mut().try_for_each(|expr| self.condition(expr))?;
+        for expr in having.iter_mut().chain(qualify) {
             self.expr(expr)?;
         }
+        self.ungrouped(group_by, &columns)?;
         self.group_by(group_by)?;
         self.named_windows(named_window)?;
         Ok(columns)
     }
 
     /// Aliases may be named from the next item of the list on; how widely, the engine says.
-    fn add_alias(&mut self, item: &SelectItem) {
+    fn add_alias(&mut self, item: &SelectItem, columns: &Columns) {
         match item {
-            SelectItem::ExprWithAlias { alias, .. } => self.scopes.add_name(&alias.value),
+            SelectItem::ExprWithAlias { alias, .. } => {
+                self.scopes.add_name(&alias.value);
+                if let Some(field) = columns.iter().flatten().find_map(Column::personal) {
+                    self.scopes.add_personal_name(&alias.value, field);
+                }
+            }
             SelectItem::Wildcard(options) | SelectItem::QualifiedWildcard(_, options)
                 if options.opt_rename.is_some() =>
             {
@@ -86,29 +94,31 @@ impl Walker<'_> {
     fn projection(&mut self, projection: &mut [SelectItem]) -> Walk<Columns> {
         let mut columns = (!projection.is_empty()).then(Vec::new);
         if columns.is_none() {
-            self.personal.unnamed();
+            self.unnamed()?;
         }
         for item in projection {
             let named: Columns = match item {
                 SelectItem::UnnamedExpr(expr) => {
-                    self.expr(expr)?;
-                    own_name(expr).map(|name| vec![name.to_owned()])
+                    let field = self.listed(expr)?;
+                    Some(vec![Column::new(own_name(expr).unwrap_or_default(), field)])
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
-                    self.expr(expr)?;
+                    let field = self.listed(expr)?;
                     // `AS 'label'` means a name.
                     alias.quote_style = alias.quote_style.map(|quote| if quote == '\'' { '"' } else { quote });
                     identifier(alias)?;
-                    Some(vec![alias.value.clone()])
+                    Some(vec![Column::new(&alias.value, field)])
                 }
                 SelectItem::Wildcard(options) => {
                     self.wildcard_options(options)?;
-                    if options.opt_rename.is_some() { None } else { self.scopes.all_columns() }
+                    let all = if options.opt_rename.is_some() { None } else { self.scopes.all_columns() };
+                    self.starred(options, all)?
                 }
                 SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options) => {
                     self.wildcard_options(options)?;
                     let relation = single(name)?.value.clone();
-                    if options.opt_rename.is_some() { None } else { self.scopes.columns_of(&relation) }
+                    let all = if options.opt_rename.is_some() { None } else { self.scopes.columns_of(&relation) };
+                    self.starred(options, all)?
                 }
                 SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::Expr(expr), options) => {
                     self.wildcard_options(options)?;
@@ -117,14 +127,11 @@ impl Walker<'_> {
                 }
                 SelectItem::ExprWithAliases { .. } => return Err(syntax_not_allowed("AS (several aliases)")),
             };
-            self.add_alias(item);
+            self.add_alias(item, &named);
             if matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..)) {
                 self.scopes.reach(&named)?;
             }
-            columns = columns.zip(named).map(|(mut all, more)| {
-                all.extend(more);
-                all
-            });
+            columns = self.joined(columns, named)?;
         }
         Ok(columns)
     }

@@ -2,9 +2,9 @@
 
 use super::functions::TableFunction;
 use super::literal::{identifier, plain};
-use super::query::{cte_name, renamed};
+use super::query::cte_name;
 use super::refuse::{Walk, at_ident, at_node, clip, ensure, invalid, refuse, syntax_not_allowed};
-use super::scope::Columns;
+use super::scope::{Column, Columns};
 use super::select::single;
 use super::walk::{Origin, Walker};
 use super::{bigquery, build};
@@ -40,14 +40,13 @@ impl<'a> Walker<'a> {
             | JoinOperator::CrossJoin(constraint)
             | JoinOperator::Semi(constraint)
             | JoinOperator::Anti(constraint) => match constraint {
-                JoinConstraint::On(expr) => self.expr(expr),
-                JoinConstraint::Using(columns) => {
-                    columns.iter().try_for_each(|name| single(name).map(|ident| self.personal.named(ident)))
-                }
-                JoinConstraint::Natural => {
-                    self.personal.unnamed();
-                    Ok(())
-                }
+                JoinConstraint::On(expr) => self.condition(expr),
+                JoinConstraint::Using(columns) => columns.iter().try_for_each(|name| {
+                    let ident = single(name)?;
+                    self.personal.named(ident);
+                    self.unjoined(ident)
+                }),
+                JoinConstraint::Natural => self.unnamed(),
                 JoinConstraint::None => Ok(()),
             },
             _ => Err(syntax_not_allowed("this kind of JOIN")),
@@ -139,7 +138,8 @@ impl<'a> Walker<'a> {
             *factor = derived;
             Some(columns)
         };
-        self.scopes.add_relation(&alias.name.value, renamed(columns, &named))
+        let columns = self.renamed(columns, &named)?;
+        self.scopes.add_relation(&alias.name.value, columns)
     }
 
     /// A resource as a subquery over its readable columns and rows.
@@ -148,7 +148,7 @@ impl<'a> Walker<'a> {
         ident: &Ident,
         alias: TableAlias,
         sample: Option<TableSampleKind>,
-    ) -> Walk<(Vec<String>, TableFactor)> {
+    ) -> Walk<(Vec<Column>, TableFactor)> {
         let readable = self.reader.as_ref().and_then(|reader| reader.resource(&ident.value));
         let Some(readable) = readable else { return Err(self.unknown_table(ident)) };
         let rows = self.read(&readable)?;
@@ -163,7 +163,7 @@ impl<'a> Walker<'a> {
             _ => true,
         });
         let subquery = Box::new(build::readable_rows(self.dialect, &readable, rows, fenced)?);
-        let columns = readable.fields.iter().map(|f| f.name.to_owned()).collect();
+        let columns = readable.fields.iter().map(|field| self.personal.column(field)).collect();
         Ok((columns, TableFactor::Derived { lateral: false, subquery, alias: Some(alias), sample }))
     }
 
@@ -214,7 +214,8 @@ impl<'a> Walker<'a> {
         match alias {
             Some(alias) => {
                 let names = self.alias_columns(alias)?;
-                self.scopes.add_relation(&alias.name.value, renamed(columns, &names))
+                let columns = self.renamed(columns, &names)?;
+                self.scopes.add_relation(&alias.name.value, columns)
             }
             None => self.scopes.add_relation("", columns),
         }
@@ -224,10 +225,10 @@ impl<'a> Walker<'a> {
         ensure(self.dialect == Dialect::DuckDb, "PIVOT")?;
         // What comes out of a pivot has other columns than what goes in.
         self.scopes.open();
-        self.personal.unnamed();
         match factor {
             TableFactor::Pivot { table, aggregate_functions, value_column, value_source, default_on_null, alias } => {
                 self.table_factor(table)?;
+                self.unnamed()?;
                 self.aliased_exprs(aggregate_functions)?;
                 self.exprs(value_column)?;
                 match value_source {
@@ -241,6 +242,7 @@ impl<'a> Walker<'a> {
             }
             TableFactor::Unpivot { table, value, name, columns, null_inclusion: _, alias } => {
                 self.table_factor(table)?;
+                self.unnamed()?;
                 self.expr(value)?;
                 identifier(name)?;
                 self.aliased_exprs(columns)?;

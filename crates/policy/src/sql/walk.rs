@@ -2,9 +2,9 @@
 
 use super::fence;
 use super::functions::over_hidden_rows;
-use super::personal::Personal;
+use super::personal::{Author, Personal};
 use super::refuse::{Walk, refuse};
-use super::scope::Scopes;
+use super::scope::{Column, Scopes};
 use crate::access::Reader;
 use domain::{ContractUse, Dialect, Fault, Kind, Value};
 use sqlparser::ast::{Expr, Query};
@@ -33,7 +33,7 @@ pub struct Walker<'a> {
     pub(super) scopes: Scopes,
     /// How often what is being walked may be repeated by the functions around it.
     pub(super) expansion: u64,
-    pub(super) personal: Personal,
+    pub(super) personal: Personal<'a>,
     /// Whether the columns of tables with a row filter need a fence.
     pub(super) fence_columns: bool,
     /// A function that may not be called where rows are hidden.
@@ -61,6 +61,8 @@ pub struct Used {
     pub params: Vec<Value>,
     /// Whether personal fields may be among what it reads.
     pub personal: bool,
+    /// The fields that its columns are, where a model wrote it.
+    pub labels: Vec<Option<String>>,
 }
 
 impl<'a> Walker<'a> {
@@ -81,19 +83,29 @@ impl<'a> Walker<'a> {
         }
     }
 
+    /// Binds the statement by the rules for who wrote it.
+    pub fn written_by(mut self, author: Author<'a>) -> Self {
+        self.personal = Personal::new(author);
+        self
+    }
+
     /// Walks a whole statement and gives what it uses.
     pub fn statement(mut self, query: &mut Query) -> Walk<Used> {
         self.fence_columns = fence::is_needed(query);
-        self.query(query, None)?;
+        let columns = self.query(query, None)?;
         if let Some(name) = self.whole.filter(|_| self.used.hides_rows) {
             return Err(over_hidden_rows(&name));
         }
-        Ok(Used { personal: self.personal.is_read(), ..self.used })
+        let personal = self.personal.is_read();
+        self.personal.allow(personal)?;
+        let labels = columns.unwrap_or_default().into_iter().map(|column| column.field.map(|field| field.name.clone()));
+        Ok(Used { personal, labels: labels.collect(), ..self.used })
     }
 
     /// Walks one predicate over the given columns.
     pub fn predicate(mut self, expr: &mut Expr, relation: &str, columns: Vec<String>) -> Walk {
         self.scopes.enter();
+        let columns = columns.into_iter().map(|name| Column::new(name, None)).collect();
         self.scopes.add_relation(relation, Some(columns))?;
         self.expr(expr)
     }
@@ -132,6 +144,10 @@ impl<'a> Walker<'a> {
             params.len()
         });
         Ok(placeholder(self.dialect, number))
+    }
+
+    pub(super) fn param(&self, number: usize) -> Option<&Value> {
+        number.checked_sub(1).and_then(|at| self.used.params.get(at))
     }
 
     pub(super) fn param_count(&self) -> usize {
