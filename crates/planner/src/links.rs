@@ -72,15 +72,32 @@ impl Links {
 
     /// Whether something that comes now would be part of a link. `rest` is what follows it in the same word.
     pub fn is_inside(&self, rest: &str) -> bool {
-        self.place != Place::Text || is_link(&format!("{}x{rest}", self.word))
+        self.place != Place::Text
+            || has_scheme(&format!("{}x{rest}", self.word))
+            || has_host(&format!("{}x{}", behind_delimiter(&self.word), before_delimiter(rest)))
     }
 }
 
-/// Whether programs make a link of a word: an address with a scheme, or what looks like the name of a host.
-fn is_link(word: &str) -> bool {
+/// Characters that end the name of a host, and begin no path of it: cells of tables and of CSV stand between them.
+const DELIMITERS: [char; 3] = [',', ';', '|'];
+
+/// The end of a word, from where a host's name could reach to what follows.
+fn behind_delimiter(word: &str) -> &str {
+    match word.rsplit_once(DELIMITERS) {
+        Some((before, behind)) if !before.contains(['/', '\\', '?', '#', ':']) => behind,
+        _ => word,
+    }
+}
+
+fn before_delimiter(rest: &str) -> &str {
+    rest.split(DELIMITERS).next().unwrap_or_default()
+}
+
+/// Whether a word has what begins an address.
+fn has_scheme(word: &str) -> bool {
     let word = word.to_lowercase();
     let schemes = ["//", "\\\\", "www.", "mailto:", "xmpp:", "tel:", "sms:", "data:", "javascript:"];
-    schemes.iter().any(|scheme| word.contains(scheme)) || has_host(&word)
+    schemes.iter().any(|scheme| word.contains(scheme))
 }
 
 /// A dot between a letter or digit and two letters or more, as in `evil.example`.
