@@ -109,7 +109,18 @@ async fn planner(config: &Config) -> Finding {
 /// Where the agent CLI is the planner: what it says of itself.
 pub async fn agent_cli(cli: &planner::ClaudeCode) -> Finding {
     match cli.doctor().await {
-        Ok(said) => finding("planner", Verdict::Ok, format!("`claude-code` with `{}`: {said}", cli.model())),
+        Ok(said) => {
+            let message = format!("`claude-code` with `{}`: {said}", cli.model());
+            match cli.barrier() {
+                None => finding("planner", Verdict::Ok, message),
+                Some(barrier) => {
+                    let barrier = barrier.display();
+                    let why = format!("it runs as root, since the user of workers cannot pass `{barrier}`");
+                    let hint = "install it and `gatehouse` where everybody can read";
+                    finding("planner", Verdict::Warn, format!("{message}; {why} (hint: {hint})"))
+                }
+            }
+        }
         Err(fault) => finding("planner", Verdict::Fail, format!("{fault} (hint: {})", fault.hint)),
     }
 }

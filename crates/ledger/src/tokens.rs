@@ -4,7 +4,7 @@ use crate::audit::{self, AuditEvent};
 use crate::secret::{self, Presented, Secret, Use};
 use crate::store::{Conn, Row, args};
 use crate::{Ledger, LedgerError, names, time};
-use domain::{Actor, Caller, Names};
+use domain::{Actor, Names};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
@@ -64,15 +64,6 @@ impl Ledger {
             create(conn, &token, written)
         })
         .await
-    }
-
-    /// A token for somebody who is identified already, wherever they come from.
-    pub async fn lend_token(&self, caller: &Caller, expires_at: Timestamp) -> Result<(TokenInfo, Secret), LedgerError> {
-        let written = self.names;
-        let actor = written.read(&caller.actor);
-        let (role, claims) = (caller.role.clone(), caller.claims.clone());
-        let token = NewToken { actor, role, claims, expires_at: Some(expires_at) };
-        self.write(move |conn| create(conn, &token, written)).await
     }
 
     /// All tokens, also revoked and expired ones, the newest first.

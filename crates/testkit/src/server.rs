@@ -41,6 +41,12 @@ impl ServerBuilder {
         Self { program: program.into(), demo: false, settings, files, data: None, namespace: None }
     }
 
+    /// Another copy of the binary.
+    pub fn program(mut self, program: impl Into<PathBuf>) -> Self {
+        self.program = program.into();
+        self
+    }
+
     pub fn demo(mut self) -> Self {
         self.demo = true;
         self

@@ -5,6 +5,7 @@ use crate::support::{demo, rows, server, verify};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::path::{Path, PathBuf};
 use testkit::{Client, Messages, Said, Server, ServerBuilder, tally};
 
 const BY_TIER: &str = "SELECT tier, count(*) AS customers FROM customers GROUP BY tier ORDER BY tier";
@@ -142,6 +143,20 @@ fn other_servers_plan_as_well() {
     assert_eq!(line["sql_queries_executed"].as_array().unwrap().len(), 2);
 }
 
+/// This server's program where every user can run it: builds are often in a home that is shut.
+fn within_reach(dir: &Path) -> PathBuf {
+    let built = Path::new(env!("CARGO_BIN_EXE_gatehouse"));
+    let libraries = engines::duckdb_libraries().into_iter().flat_map(|dir| std::fs::read_dir(dir).unwrap());
+    let files = libraries.map(|file| file.unwrap().path()).filter(|file| file.to_string_lossy().contains("/libduckdb"));
+    for file in files.chain([built.to_owned()]) {
+        let there = dir.join(file.file_name().unwrap());
+        if !there.exists() && std::fs::hard_link(&file, &there).is_err() {
+            std::fs::copy(&file, &there).unwrap();
+        }
+    }
+    dir.join(built.file_name().unwrap())
+}
+
 /// The agent CLI, by the program that stands in for it: its tools are a `gatehouse mcp` that works as the caller.
 #[test]
 fn the_agent_cli_plans_as_well() {
@@ -158,6 +173,7 @@ fn the_agent_cli_plans_as_well() {
     let builder = ["PLANTED_SECRET", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY"]
         .iter()
         .fold(server().env("GATEHOUSE_PLANNER", "claude-code"), |builder, name| builder.env(name, planted));
+    let builder = builder.program(within_reach(dir.path()));
     let (server, lines) = Lines::server(builder.env("GATEHOUSE_MODEL_CLAUDE_PROGRAM", program.to_str().unwrap()));
     // An admin may read `email`; a model may not.
     let admin = server.client("root", "admin");

@@ -69,10 +69,16 @@ fn claude(settings: &Settings) -> Result<Mind, String> {
     Ok(Mind::Model { name: "claude", agent: agent(settings, model)? })
 }
 
-/// A server that is root runs it as the user of its workers.
+/// A server that is root runs it as the user of its workers, where that user can reach it.
 fn claude_code(settings: &Settings, user: Option<(u32, u32)>) -> ClaudeCode {
     let key = settings.claude_key.as_ref().map(|key| key.expose().to_owned());
-    ClaudeCode::new(&settings.claude_program, &settings.name, key, caps(settings)).as_user(user)
+    let cli = ClaudeCode::new(&settings.claude_program, &settings.name, key, caps(settings));
+    let (Some(user), Ok(server)) = (user, std::env::current_exe()) else { return cli };
+    let cli = cli.as_user(user, &server);
+    if let Some(barrier) = cli.barrier() {
+        tracing::warn!(uid = user.0, barrier = %barrier.display(), "the agent CLI runs as root: its user cannot reach it");
+    }
+    cli
 }
 
 fn openai(settings: &Settings) -> Result<Mind, String> {

@@ -2,12 +2,13 @@
 //! an MCP server of ours that it starts in turn.
 //!
 //! [`command`] is how it is started, [`frames`] what it says, [`report`] what we make of it, [`process`] how it ends;
-//! [`doctor`] asks it whether it is well.
+//! [`doctor`] asks it whether it is well, [`reach`] whether another user could run it.
 
 mod command;
 mod doctor;
 mod frames;
 mod process;
+mod reach;
 mod report;
 
 pub use command::McpServer;
@@ -20,7 +21,7 @@ use process::Process;
 use report::Report;
 use serde_json::json;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
@@ -35,21 +36,30 @@ pub struct ClaudeCode {
     caps: Caps,
     /// The user and group that it runs as, if not this process's.
     user: Option<(u32, u32)>,
+    /// What kept it from running as another user.
+    barrier: Option<PathBuf>,
 }
 
 impl ClaudeCode {
     /// `program` is `claude`, looked for on the `PATH`, or a path. Without a key the CLI uses its own login.
     pub fn new(program: impl Into<PathBuf>, model: impl Into<String>, key: Option<String>, caps: Caps) -> Self {
-        Self { program: program.into(), model: model.into(), key, caps, user: None }
+        Self { program: program.into(), model: model.into(), key, caps, user: None, barrier: None }
     }
 
-    /// Runs it as another user, which only root can.
-    pub fn as_user(self, user: Option<(u32, u32)>) -> Self {
-        Self { user, ..self }
+    /// Runs it as another user, which only root can, where that user could run both it and the MCP server. Else it runs as
+    /// this process does, and [`Self::barrier`] tells why.
+    pub fn as_user(self, user: (u32, u32), server: &Path) -> Self {
+        let barrier = [self.program.as_path(), server].into_iter().find_map(|program| reach::barrier(program, user));
+        Self { user: barrier.is_none().then_some(user), barrier, ..self }
     }
 
     pub fn user(&self) -> Option<(u32, u32)> {
         self.user
+    }
+
+    /// The place that its user would have had to pass, and could not.
+    pub fn barrier(&self) -> Option<&Path> {
+        self.barrier.as_deref()
     }
 
     pub fn model(&self) -> &str {
