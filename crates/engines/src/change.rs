@@ -98,7 +98,12 @@ impl Engines {
         let _pen = self.shared.pens.take(&source.name, self.shared.settings.queue).await?;
         let mut work = self.work(source, approved, Profile::Write, turn).await?;
         let asked = work.worker.get()?.change(request(change, limits.bytes));
-        let lost = match tokio::time::timeout(Duration::from_secs(limits.seconds), asked).await {
+        let answer = tokio::select! {
+            answer = tokio::time::timeout(Duration::from_secs(limits.seconds), asked) => answer,
+            // A write is never broken off for others.
+            never = work.place.counted() => match never {},
+        };
+        let lost = match answer {
             Ok(Ok((queried, affected, ipc))) => return Ok(((queried, ipc, affected), work.done()?.0)),
             Ok(Err(Lost::Told(failed))) if failed.cause != Cause::Protocol => {
                 let fault = fault::from_worker(&failed);

@@ -13,6 +13,7 @@ mod flight;
 mod hot;
 pub mod json;
 mod library;
+mod places;
 mod pool;
 mod postgres;
 mod protocol;

@@ -4,6 +4,7 @@ use crate::change::Pens;
 use crate::client::{Copies, Lost, Room, Worker};
 use crate::fault;
 use crate::hot::HotCopies;
+use crate::places::{Place, Places};
 use crate::protocol::{Queried, Query};
 use crate::remote::{Remote, Remotes};
 use crate::settings::Settings;
@@ -14,10 +15,12 @@ use sandbox::{Report, Sandbox};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// How long a source may take to be described.
 const LOOK_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Whom the house's own looks at a source count for. No actor has an empty name.
+const NOBODY: &str = "";
 
 /// What a worker may be used for again: another role's statements never run in it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -55,8 +58,8 @@ pub struct Engines {
 pub(crate) struct Shared {
     sandbox: Arc<Sandbox>,
     pub settings: Settings,
-    turns: Arc<Semaphore>,
-    scan_turns: Arc<Semaphore>,
+    places: Places,
+    scan_places: Places,
     /// Idle workers, the longest idle first.
     idle: Mutex<Vec<(Key, Worker)>>,
     hot: Option<HotCopies>,
@@ -67,12 +70,12 @@ pub(crate) struct Shared {
 
 impl Engines {
     pub fn new(sandbox: Sandbox, settings: Settings) -> Self {
-        let turns = Arc::new(Semaphore::new(settings.concurrency));
-        let scan_turns = Arc::new(Semaphore::new(settings.scan.concurrency));
+        let places = Places::new(settings.concurrency, settings.queue);
+        let scan_places = Places::new(settings.scan.concurrency, settings.queue);
         let (idle, remotes, pens) = (Mutex::default(), Remotes::default(), Pens::default());
         let hot = settings.hot.clone().map(HotCopies::new);
         let sandbox = Arc::new(sandbox);
-        Self { shared: Arc::new(Shared { sandbox, settings, turns, scan_turns, idle, hot, remotes, pens }) }
+        Self { shared: Arc::new(Shared { sandbox, settings, places, scan_places, idle, hot, remotes, pens }) }
     }
 
     /// What holds the workers on this machine.
@@ -113,13 +116,23 @@ impl Engines {
             let (rows, data_version) = (Rows { columns, ipc, row_count, truncated }, source.data_version()?);
             return Ok((Executed { rows, exec_ms, data_version }, turn));
         }
-        let mut work = self.work(source, approved, Profile::Usual, turn).await?;
-        let answer = tokio::time::timeout(most, work.worker.get()?.query(query)).await;
-        let answer = answer.map_err(|_| fault::timeout(limits.seconds))?;
-        let told = work.worker.understand(answer).map_err(|fault| fault::on_data(approved.hides_rows(), fault));
-        let (Queried { columns, row_count, truncated, exec_ms }, ipc) = told?;
-        let (turn, data_version) = work.done()?;
-        Ok((Executed { rows: Rows { columns, ipc, row_count, truncated }, exec_ms, data_version }, turn))
+        let mut turn = turn;
+        loop {
+            let mut work = self.work(source, approved, Profile::Usual, turn).await?;
+            let answer = tokio::select! {
+                answer = tokio::time::timeout(most, work.worker.get()?.query(query.clone())) => answer,
+                () = work.place.overstayed() => {
+                    // Nothing of it was seen by anybody: it begins anew where it may take its time.
+                    turn = work.give_up()?;
+                    continue;
+                }
+            };
+            let answer = answer.map_err(|_| fault::timeout(limits.seconds))?;
+            let told = work.worker.understand(answer).map_err(|fault| fault::on_data(approved.hides_rows(), fault));
+            let (Queried { columns, row_count, truncated, exec_ms }, ipc) = told?;
+            let (turn, data_version) = work.done()?;
+            return Ok((Executed { rows: Rows { columns, ipc, row_count, truncated }, exec_ms, data_version }, turn));
+        }
     }
 
     /// The engine of a source on another machine; none where workers read it.
@@ -136,9 +149,11 @@ impl Engines {
         turn: T,
     ) -> Result<Work<T>, Fault> {
         let key = Key { source: source.name.clone(), role: approved.role().to_owned(), profile };
-        let slot = self.turn(profile).await?;
+        let mut place = self.place(profile, &approved.caller().actor).await?;
         let worker = Killing(Some(self.worker(&key, source).await?));
-        Ok(Work { engines: self.clone(), key, source: source.clone(), worker, held: Some((slot, turn)) })
+        place.begin();
+        let place = Arc::new(place);
+        Ok(Work { engines: self.clone(), key, source: source.clone(), worker, place, turn: Some(turn) })
     }
 
     /// What tables a source has, asked of the source itself.
@@ -180,19 +195,15 @@ impl Engines {
     }
 
     /// A worker for what is asked on no role's behalf. It is not used again.
-    async fn nobodys(&self, source: &Source) -> Result<(OwnedSemaphorePermit, Killing), Fault> {
-        let turn = self.turn(Profile::Usual).await?;
-        Ok((turn, Killing(Some(self.start(source, Profile::Usual, false).await?))))
+    async fn nobodys(&self, source: &Source) -> Result<(Place, Killing), Fault> {
+        let place = self.place(Profile::Usual, NOBODY).await?;
+        Ok((place, Killing(Some(self.start(source, Profile::Usual, false).await?))))
     }
 
-    async fn turn(&self, profile: Profile) -> Result<OwnedSemaphorePermit, Fault> {
-        let turns = match profile {
-            Profile::Usual | Profile::Write => self.shared.turns.clone(),
-            Profile::Scan | Profile::Joined => self.shared.scan_turns.clone(),
-        };
-        match tokio::time::timeout(self.shared.settings.queue, turns.acquire_owned()).await {
-            Ok(Ok(turn)) => Ok(turn),
-            _ => Err(fault::busy()),
+    async fn place(&self, profile: Profile, actor: &str) -> Result<Place, Fault> {
+        match profile {
+            Profile::Usual | Profile::Write => self.shared.places.take(actor).await,
+            Profile::Scan | Profile::Joined => self.shared.scan_places.take(actor).await,
         }
     }
 
@@ -294,22 +305,32 @@ pub(crate) struct Work<T: Send + 'static> {
     key: Key,
     source: Source,
     pub worker: Killing,
-    /// The worker's slot and the caller's turn.
-    held: Option<(OwnedSemaphorePermit, T)>,
+    pub place: Arc<Place>,
+    /// The caller's turn.
+    turn: Option<T>,
 }
 
 impl<T: Send + 'static> Work<T> {
     pub fn done(mut self) -> Result<(T, String), Fault> {
         let data_version = self.worker.get()?.data_version.clone();
         self.engines.put_back(self.key.clone(), Killing(self.worker.0.take()));
-        let (_, turn) = self.held.take().ok_or_else(|| Fault::internal("engine.turn"))?;
-        Ok((turn, data_version))
+        Ok((self.turn()?, data_version))
     }
-}
 
-impl<T: Send + 'static> Drop for Work<T> {
-    fn drop(&mut self) {
-        let (Some(held), Ok(runtime)) = (self.held.take(), tokio::runtime::Handle::try_current()) else { return };
+    /// Leaves its place to others. Its worker, which still works on the statement, is replaced.
+    fn give_up(mut self) -> Result<T, Fault> {
+        let turn = self.turn()?;
+        self.replace(());
+        Ok(turn)
+    }
+
+    fn turn(&mut self) -> Result<T, Fault> {
+        self.turn.take().ok_or_else(|| Fault::internal("engine.turn"))
+    }
+
+    /// Has another worker started; what is held is let go when there is one.
+    fn replace<H: Send + 'static>(&self, held: H) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         if self.key.profile == Profile::Joined {
             return;
         }
@@ -320,6 +341,14 @@ impl<T: Send + 'static> Drop for Work<T> {
             }
             drop(held);
         });
+    }
+}
+
+impl<T: Send + 'static> Drop for Work<T> {
+    fn drop(&mut self) {
+        if let Some(turn) = self.turn.take() {
+            self.replace((self.place.clone(), turn));
+        }
     }
 }
 

@@ -88,7 +88,7 @@ impl OpenEngine {
     }
 }
 
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Query {
     pub sql: String,
     pub params: Vec<Value>,
@@ -105,6 +105,9 @@ pub struct Query {
     /// Whether a row filter applies: what is estimated then says nothing that only other rows could tell.
     #[serde(default)]
     pub filtered: bool,
+    /// Whether its caller sees all of the source, so that the sizes of files tell nothing else.
+    #[serde(default)]
+    pub sees_all: bool,
     /// Whether large pieces may come through the window.
     #[serde(default)]
     pub window: bool,
@@ -150,6 +153,8 @@ pub enum Form {
     Json,
     /// Not the rows, but an [`Estimate`] of them as JSON.
     Estimate,
+    /// Not the rows, but the SHA-256 of them as an Arrow stream, in hex.
+    Digest,
 }
 
 /// How an Arrow stream is made smaller. Every reader of Arrow unpacks it by itself.

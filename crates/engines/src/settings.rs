@@ -35,7 +35,7 @@ pub struct Scanning {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            concurrency: 4,
+            concurrency: 6,
             warm: 8,
             queue: Duration::from_secs(10),
             worker_max_age: Duration::from_secs(600),

@@ -92,6 +92,7 @@ impl Engines {
             tables: approved.tables().to_vec(),
             announce: true,
             filtered: approved.hides_rows(),
+            sees_all: approved.sees_all(),
             // Only what is passed on as it comes: nobody here reads it twice, or decides by it.
             window: form == Form::Arrow,
         };
@@ -195,7 +196,10 @@ impl<T: Send + 'static> Streaming<T> {
                     work.worker.get()?.weight().give_way();
                     self.gave_way = true;
                 }
-                let piece = tokio::time::timeout(left, work.worker.get()?.piece()).await;
+                let piece = tokio::select! {
+                    piece = tokio::time::timeout(left, work.worker.get()?.piece()) => piece,
+                    () = work.place.needed() => return Err(fault::busy()),
+                };
                 work.worker.understand(piece.map_err(late)?)?
             }
             At::Elsewhere(pieces, _) => tokio::time::timeout(left, pieces.next()).await.map_err(late)??,

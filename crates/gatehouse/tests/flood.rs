@@ -1,4 +1,4 @@
-//! Under attack others are served, and the server's memory stays flat. Alone in its binary: it measures.
+//! Under attack others are served, and the server's memory stays flat. Alone in its binary: it measures, one test at a time.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,11 +11,14 @@
 use serde_json::json;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use testkit::{Client, Server, ServerBuilder};
+
+/// Held by the test that measures.
+static MACHINE: Mutex<()> = Mutex::new(());
 
 const CALLERS: usize = 1_000;
 const CHEAP: &str = "SELECT count(*) AS orders FROM orders";
@@ -178,6 +181,7 @@ fn slowed_down(server: &Server, victim: &Client, hostile: &str) -> (f64, usize) 
 /// Whatever else this machine does meanwhile only makes it worse: one good measurement of three is enough.
 #[test]
 fn others_are_served_while_one_caller_does_its_worst() {
+    let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     let mut ratios = Vec::new();
     for _ in 0..3 {
         let server = demo();
@@ -195,4 +199,86 @@ fn others_are_served_while_one_caller_does_its_worst() {
         ratios.push(ratio);
     }
     panic!("a cheap query takes {ratios:.1?} × as long under attack");
+}
+
+/// Never comes to an end by itself.
+const ENDLESS: &str = "WITH RECURSIVE t (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t";
+const ROLES: [&str; 3] = ["analyst", "agent", "admin"];
+const SAMPLES: usize = 500;
+
+/// The doors by which a cheap query is asked, in turn.
+fn cheap(client: &Client, turn: usize) {
+    let (path, body) = match turn % 2 {
+        0 => ("/datasets/shop/query", json!({ "sql": CHEAP })),
+        _ => ("/api/query", json!({ "sql": CHEAP })),
+    };
+    let reply = client.post(path, &body);
+    assert_eq!(reply.status, 200, "{path}: {}", reply.text());
+}
+
+/// The 95th percentile of cheap queries by both doors.
+fn p95_of_both(client: &Client) -> Duration {
+    let mut times: Vec<_> = (0..SAMPLES)
+        .map(|turn| {
+            let start = Instant::now();
+            let _pace = Pace(start);
+            cheap(client, turn);
+            start.elapsed()
+        })
+        .collect();
+    times.sort();
+    times[SAMPLES * 95 / 100]
+}
+
+/// So many actors of several roles, each with endless statements by both doors, over and over.
+fn endless(server: &Server, actors: usize) -> Attack {
+    let mut attack = Attack::new();
+    for (actor, role) in (0..actors).zip(ROLES.iter().cycle()) {
+        let token = server.token(&format!("hostile-{actor}"), role);
+        for path in ["/datasets/shop/query", "/datasets/shop/query", "/api/query"] {
+            let body = json!({ "sql": ENDLESS }).to_string();
+            let request = format!(
+                "POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\
+                 Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            attack.clients(server, 1, move |socket| {
+                socket.set_read_timeout(Some(Duration::from_secs(60))).ok()?;
+                socket.write_all(request.as_bytes()).ok()?;
+                reply(socket).map(drop)
+            });
+        }
+    }
+    attack
+}
+
+fn is_soon(quiet: Duration, beside: Duration) -> bool {
+    beside <= (3 * quiet).max(quiet + Duration::from_millis(50))
+}
+
+/// However many actors ask for what never ends, a cheap query of another is answered, and soon.
+#[test]
+fn a_cheap_query_is_answered_soon_beside_endless_ones() {
+    let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+    let server = ServerBuilder::new(env!("CARGO_BIN_EXE_gatehouse")).demo().env("RUN_TIMEOUT_SECONDS", "5").start();
+    let victim = server.client("victim", "analyst");
+    (0..50).for_each(|turn| cheap(&victim, turn));
+    for actors in [2, 5, 16] {
+        let mut measured = Vec::new();
+        for _ in 0..3 {
+            let quiet = p95_of_both(&victim);
+            let attack = endless(&server, actors);
+            let beside = p95_of_both(&victim);
+            attack.stop();
+            measured.push((quiet, beside));
+            if is_soon(quiet, beside) {
+                break;
+            }
+        }
+        let (quiet, beside) = *measured.last().unwrap();
+        let what = format!("p95 of a cheap query beside {actors} actors with endless ones");
+        let ratio = beside.as_secs_f64() / quiet.as_secs_f64();
+        testkit::figure("house", &what, SAMPLES, &format!("{ratio:.1} × quiet ({quiet:.1?})"));
+        assert!(is_soon(quiet, beside), "beside {actors}: {measured:.1?}");
+    }
 }

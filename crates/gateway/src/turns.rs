@@ -20,9 +20,9 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// Leaves at least one of `concurrency` turns to others, where there is more than one.
+    /// Half of `concurrency`: with all its turns an actor leaves room for long statements of others.
     pub fn new(concurrency: usize, patience: Duration) -> Self {
-        Self { each: concurrency.saturating_sub(1).max(1), patience, actors: Mutex::default() }
+        Self { each: (concurrency / 2).max(1), patience, actors: Mutex::default() }
     }
 
     pub async fn wait(&self, actor: &str) -> Result<Turn, Fault> {

@@ -250,8 +250,8 @@ pub static SETTINGS: &[Setting] = &[
         "The longest question, in characters.",
         |c, g| g.number(1..=1_000_000).map(|v| c.question_chars = v)).alias(&["CLAUDE_DA_INPUT_MAX_CHARS"]),
 
-    setting("engines.concurrency", "4",
-        "Statements that run at the same time; others wait.",
+    setting("engines.concurrency", "6",
+        "Statements that run at the same time; others wait. A third of them is for statements that take less than 100 ms.",
         |c, g| g.number(1..=1024).map(|v| c.engines.concurrency = v)),
     setting("engines.warm_workers", "8",
         "Idle workers that are kept, over all sources and roles.",
