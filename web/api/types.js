@@ -12,7 +12,7 @@
  * @property {string} name
  * @property {string} description
  * @property {string[]} prompts
- * @property {string} version_hash
+ * @property {string | null} version_hash
  * @property {string[]} tables
  * @property {{path: string, bytes: number | null}[]} files
  */
@@ -25,7 +25,7 @@
  * @property {SchemaColumn[]} columns
  * @property {Record<string, Cell>[]} [sample]
  */
-/** @typedef {{dataset_id: string, version_hash: string, tables: SchemaTable[]}} Schema */
+/** @typedef {{dataset_id: string, version_hash: string | null, tables: SchemaTable[]}} Schema */
 /**
  * Columns are given by their place in the result.
  * @typedef {{kind: "line" | "bar" | "scatter" | "number", x: number | null, y: number, series: number | null}} Chart

@@ -22,7 +22,7 @@ function Option({ dataset, chosen }) {
     <input type="radio" name="dataset" value=${dataset.id} checked=${chosen} aria-describedby=${about}
       onChange=${() => conversations.choose(dataset)} />
     <span class="name">${dataset.name}</span>
-    <span class="weight">${strings.tables(dataset.tables.length)} · ${size(bytes)}</span>
+    <span class="weight">${strings.tables(dataset.tables.length)}${bytes > 0 ? ` · ${size(bytes)}` : ""}</span>
     <span class="about" id=${about}>${dataset.description}</span>
   </label>`;
 }

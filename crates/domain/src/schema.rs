@@ -1,6 +1,7 @@
 //! What a source holds: as the engine describes it, and, after policy has looked at it, as one
 //! caller may see it. Both have this one shape; policy only ever takes away or annotates.
 
+use crate::Flavour;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,14 @@ impl Dialect {
         match self {
             Self::Spark | Self::DataFusion => Self::DuckDb,
             own => own,
+        }
+    }
+
+    /// What predicates over it are written in. Those for engines of another dialect are translated.
+    pub fn flavour(self) -> Flavour {
+        match self {
+            Self::BigQuery => Flavour::BigQuery,
+            Self::DuckDb | Self::Sqlite | Self::Postgres | Self::Spark | Self::DataFusion => Flavour::DuckDb,
         }
     }
 

@@ -9,6 +9,7 @@ use crate::active::Watch;
 use crate::datasets::Dataset;
 use crate::path::{Reply, fail, is_ours, log, milliseconds};
 use crate::turns::Turn;
+use crate::versions;
 use domain::{
     Ask, Caller, Changed, Fault, Kind, Proposal, Purpose, QueryPlan, Rows, Run, RunId, SessionId, Status, Wish,
 };
@@ -94,7 +95,7 @@ impl House {
         match made {
             Ok((Written { changed, exec_ms, data_version }, turn)) => {
                 run.exec_time_ms = Some(exec_ms);
-                run.dataset_version_hash = Some(data_version);
+                run.dataset_version_hash = Some(versions::of_run(approved, data_version, &changed.rows.ipc));
                 Ok((changed, Some(turn)))
             }
             Err(Unanswered::NotMade(fault)) => {

@@ -16,6 +16,7 @@ use crate::metrics::Metrics;
 use crate::planning::Planning;
 use crate::scripts::Ops;
 use crate::turns::Turns;
+use crate::versions::Versions;
 use domain::{Caller, Fault, Kind, SourceSchema};
 use engines::{Engines, HotSettings, Settings, Source};
 use ledger::Ledger;
@@ -66,6 +67,7 @@ pub struct House {
     pub port: OnceLock<u16>,
     /// When the ledger was last tried, and whether it took the write.
     pub(crate) disk: Disk,
+    pub(crate) versions: Versions,
     pub(crate) ledger_tried: tokio::sync::Mutex<Option<(Instant, bool)>>,
 }
 
@@ -117,6 +119,7 @@ impl House {
             held_back: AtomicUsize::new(0),
             shelf: Shelf::default(),
             results: Results::new(config.scan.result_cache_bytes),
+            versions: Versions::default(),
             active: Active::default(),
             owed: Owed::default(),
             tasks: TaskTracker::new(),

@@ -36,6 +36,7 @@ mod servers;
 mod streamed;
 pub mod tools;
 mod turns;
+mod versions;
 
 pub use audit_lines::AuditLines;
 pub use house::{CannotOpen, House, open_sandbox};

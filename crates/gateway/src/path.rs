@@ -20,6 +20,7 @@ use crate::house::House;
 use crate::nothing;
 use crate::planning::{MOST_VALUES, Mind, Planned};
 use crate::turns::Turn;
+use crate::versions;
 use domain::{
     Ask, Caller, Clarification, Door, Fault, Kind, Limits, Outcome, Proposal, Purpose, Rows, Run, SourceSchema, Wish,
 };
@@ -338,7 +339,8 @@ impl House {
         run.timings.run_ms = milliseconds(start);
         let (executed, turn) = executed.inspect_err(|fault| self.note_change(dataset, fault))?;
         run.exec_time_ms = Some(executed.exec_ms);
-        run.dataset_version_hash = Some(executed.data_version.clone());
+        let version = versions::of_run(approved, executed.data_version.clone(), &executed.rows.ipc);
+        run.dataset_version_hash = Some(version);
         Ok((executed, turn))
     }
 

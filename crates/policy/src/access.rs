@@ -90,6 +90,15 @@ impl<'a> Reader<'a> {
         contracted.chain(self.uncontracted().map(without_contract))
     }
 
+    /// Whether nothing of the source is kept from this caller: all tables, all of their columns, all rows.
+    pub fn sees_all(&self) -> bool {
+        // Fields are different columns of their table: as many are all.
+        let is_whole =
+            |resource: &Readable<'a>| !resource.hides_rows() && resource.fields.len() == resource.table.columns.len();
+        let whole: Vec<Readable<'a>> = self.resources().filter(is_whole).collect();
+        self.source.tables.iter().all(|table| whole.iter().any(|resource| std::ptr::eq(resource.table, table)))
+    }
+
     pub fn resource_names(&self) -> Vec<String> {
         self.resources().map(|r| r.name.to_owned()).collect()
     }

@@ -24,6 +24,7 @@ pub struct Approved {
     pub(crate) contracts: Vec<ContractUse>,
     pub(crate) filtered_by: Vec<String>,
     pub(crate) hides_rows: bool,
+    pub(crate) sees_all: bool,
     pub(crate) tables: Vec<String>,
     pub(crate) proposal_hash: String,
     pub(crate) personal: bool,
@@ -164,6 +165,11 @@ impl Approved {
     /// deleted. Nothing that an engine knows of whole tables is told then.
     pub fn hides_rows(&self) -> bool {
         self.hides_rows
+    }
+    /// Whether its caller may see all of the source. To others nothing may be told that depends on the rest of it, such as
+    /// the state of its files.
+    pub fn sees_all(&self) -> bool {
+        self.sees_all
     }
     /// The physical tables that it reads.
     pub fn tables(&self) -> &[String] {

@@ -84,6 +84,7 @@ impl Policy {
             contracts: used.contracts.into_iter().collect(),
             filtered_by: used.filtered.into_iter().collect(),
             hides_rows: used.hides_rows,
+            sees_all: reader.sees_all(),
             tables: used.tables.into_iter().collect(),
             proposal_hash: proposal.hash(),
             personal: used.personal,

@@ -5,6 +5,11 @@ use crate::policy::Policy;
 use domain::{Caller, Column, ForeignKey, SourceSchema, Table};
 
 impl Policy {
+    /// Whether nothing of the source is kept from this caller.
+    pub fn sees_all(&self, caller: &Caller, source: &SourceSchema) -> bool {
+        Reader { policy: self, caller, source, deleted: Deleted::ByRole }.sees_all()
+    }
+
     /// The source as this caller may see it: resources by canonical name with their readable columns,
     /// and the joins between them. What it may not see is not there.
     pub fn view(&self, caller: &Caller, source: &SourceSchema) -> SourceSchema {

@@ -125,7 +125,7 @@ async fn estimated(
     filtered: bool,
     place: OwnedSemaphorePermit,
 ) -> Result<Estimate, Fault> {
-    if !filtered {
+    if !filtered && query.sees_all {
         let plan = connection.plan(dialect, &query.sql).await?;
         let Estimate { scan_bytes, result_rows, result_bytes } = estimate::read(&plan);
         let result_rows = result_rows.map(|rows| rows.min(query.rows));

@@ -1,7 +1,7 @@
 //! What a statement would read and give, without running it.
 //!
-//! Postgres's own figures are made from statistics over all rows, also those that row-level security hides. Where it, a
-//! view or a row filter stands between, the rows are counted as the caller, for a short time, or not known.
+//! Postgres's own figures are made from statistics over all rows, also those that row-level security hides, and sizes of all
+//! columns. Where something of that is hidden, the rows are counted as the caller, for a short time, or not known.
 
 use super::params;
 use super::rows::Raw;
@@ -34,7 +34,7 @@ impl Asked<'_> {
     pub async fn of(&self, session: Session) -> Result<Estimate, Error> {
         let tables = session.client().query_one(TABLES, &[&self.tables]).await?;
         let (open, bytes): (bool, i64) = (tables.try_get(0)?, tables.try_get(1)?);
-        if !open || self.filtered {
+        if !open || self.filtered || !self.query.sees_all {
             return self.counted(session).await;
         }
         let explained = self.ask(&session, &format!("EXPLAIN (FORMAT JSON) {}", self.query.sql)).await?;

@@ -2,6 +2,7 @@
 
 mod clean;
 mod dictionary;
+mod digest;
 pub mod ending;
 mod form;
 mod splice;

@@ -26,7 +26,14 @@ fn datasets_come_from_the_registry() {
             assert!(dataset[key].as_str().is_some_and(|text| !text.is_empty()), "{key} of {dataset}");
         }
         assert!(dataset["prompts"].as_array().unwrap().len() >= 4);
-        assert!(dataset["files"][0]["bytes"].as_u64().unwrap() > 0);
+        // The size of a file tells of what is hidden in it: of shop, the customers' addresses.
+        match dataset["id"].as_str() {
+            Some("energy") => {
+                assert!(dataset["files"][0]["bytes"].as_u64().is_some_and(|bytes| bytes > 0), "{dataset}")
+            }
+            Some("shop") => assert!(dataset["files"][0]["bytes"].is_null(), "{dataset}"),
+            _ => {}
+        }
     }
 }
 

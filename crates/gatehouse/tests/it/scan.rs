@@ -33,8 +33,9 @@ fn the_catalog_is_what_a_role_may_read() {
     let mut catalog = analyst().get("/api/v2/catalog").json();
     assert!(catalog["server_time"].as_str().unwrap().ends_with('Z'));
     for table in catalog["tables"].as_array_mut().unwrap() {
-        let hint = table["rough_size_hint"].take();
-        assert!(hint.as_str().is_some_and(|hint| hint.contains("rows / ")), "{hint}");
+        // Of a table with a hidden column the rows are told, and not the size of its file.
+        let (hint, is_whole) = (table["rough_size_hint"].take(), table["id"] != "events");
+        assert!(hint.as_str().is_some_and(|hint| hint.contains(" rows") && hint.contains(" / ") == is_whole), "{hint}");
     }
     catalog["server_time"].take();
     insta::assert_json_snapshot!("scan_catalog", catalog);

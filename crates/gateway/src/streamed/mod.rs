@@ -55,7 +55,8 @@ pub struct Head {
     pub run_id: RunId,
     pub columns: Vec<ResultColumn>,
     pub filtered_by: Vec<String>,
-    pub data_version: String,
+    /// For who may see all of the data.
+    pub data_version: Option<String>,
     /// Known already, if the result is small.
     pub tail: Option<Tail>,
 }

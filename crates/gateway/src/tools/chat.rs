@@ -106,8 +106,8 @@ pub async fn call(bound: &Bound<'_>, name: &str, arguments: Value) -> Result<Cal
         }
         "get_dataset_schema" => {
             let OfDataset { dataset_id } = parse(arguments)?;
-            let (_, view) = house.dataset(caller, &dataset_id).await?;
-            bound.told(&datasets::schema_of(house, caller, &bound.shown(view), 0).await?)
+            let (dataset, view) = house.dataset(caller, &dataset_id).await?;
+            bound.told(&datasets::schema_of(house, caller, (dataset, &bound.shown(view)), 0).await?)
         }
         "execute_query_plan" => {
             let PlanArguments { dataset_id, plan_json } = parse(arguments)?;

@@ -21,7 +21,8 @@ impl Duck {
         let width = self.within(patience, || self.width(query))?.flatten();
         let mut scan_bytes = None;
         if !query.filtered {
-            if result_rows.is_none() {
+            // Of a file of text DuckDB guesses by its size.
+            if result_rows.is_none() && query.sees_all {
                 result_rows = self.within(patience, || self.planned(query))?.flatten();
             }
             scan_bytes = self.within(patience, || self.scan_bytes(query))?.flatten();
@@ -58,7 +59,8 @@ impl Duck {
         Ok((rows > 0).then(|| bytes as f64 / rows as f64))
     }
 
-    /// Of a Parquet file the columns that are read, in the row groups that may hold a match; any other file whole.
+    /// Of a Parquet file the columns that are read, in the row groups that may hold a match; any other file whole, which its
+    /// size tells who may see all of it.
     fn scan_bytes(&self, query: &Query) -> duckdb::Result<Option<u64>> {
         let [table] = query.tables.as_slice() else { return Ok(None) };
         let Some(table) = self.tables.iter().find(|t| t.name == *table) else { return Ok(None) };
@@ -69,7 +71,7 @@ impl Duck {
         match Reads::of_plan(&plan) {
             // DuckDB knows from the footers alone that there is nothing.
             None if plan.contains("\"EMPTY_RESULT\"") => Ok(Some(0)),
-            None => Ok(std::fs::metadata(path).ok().map(|meta| meta.len())),
+            None => Ok(std::fs::metadata(path).ok().map(|meta| meta.len()).filter(|_| query.sees_all)),
             Some(reads) => {
                 let kinds = self.describe_table(&table.name)?.columns;
                 match self.bytes(&footer::bytes_query(path, &reads, &kinds)) {
@@ -147,7 +149,7 @@ mod tests {
 
     fn query(sql: &str, filtered: bool) -> Query {
         serde_json::from_value(serde_json::json!({
-            "sql": sql, "params": [], "rows": u64::MAX, "bytes": 1 << 20, "tables": ["t"], "filtered": filtered
+            "sql": sql, "params": [], "rows": u64::MAX, "bytes": 1 << 20, "tables": ["t"], "filtered": filtered, "sees_all": !filtered
         }))
         .unwrap()
     }

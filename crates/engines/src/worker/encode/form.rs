@@ -48,7 +48,7 @@ impl<'a> Writer<'a> {
                 Ok(Self::Parquet(Box::new(ArrowWriter::try_new(out, schema.clone(), Some(properties))?)))
             }
             Form::Csv => Text::csv(schema, out).map(Self::Text),
-            Form::Json | Form::Estimate => Ok(Self::Text(Text { out, csv: false, rows: 0, bytes: 0 })),
+            Form::Json | Form::Estimate | Form::Digest => Ok(Self::Text(Text { out, csv: false, rows: 0, bytes: 0 })),
         }
     }
 

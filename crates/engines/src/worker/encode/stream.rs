@@ -3,6 +3,7 @@
 //! An engine's batches show how it came to its rows: a filter that drops rows leaves small ones. They are therefore put
 //! together and cut anew, at places that depend on nothing but the rows themselves.
 
+use super::digest::write_digest;
 use super::form::Writer;
 use super::{Sink, clean, field_type, splice};
 use crate::protocol::{Cause, Failed, Form, Queried, Query, column};
@@ -40,6 +41,9 @@ pub fn write_stream(
     batches: impl Iterator<Item = Result<RecordBatch, Failed>>,
     out: &mut dyn Sink,
 ) -> Result<Queried, Failed> {
+    if wanted.query.form == Form::Digest {
+        return write_digest(wanted, batches, out);
+    }
     let protocol = |e: ArrowError| Failed::new(Cause::Protocol, e.to_string());
     let Wanted { schema, columns, query } = wanted;
     out.columns(&columns).map_err(|e| Failed::new(Cause::Protocol, e.to_string()))?;

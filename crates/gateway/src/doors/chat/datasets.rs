@@ -4,6 +4,7 @@ use crate::House;
 use crate::datasets::Dataset;
 use crate::http::identify::Identified;
 use crate::http::{HttpFault, Path, Query};
+use crate::versions::Version;
 use axum::Json;
 use axum::extract::State;
 use domain::plan::{Aggregate, AggregateFn, Expr, SelectItem};
@@ -20,10 +21,10 @@ pub async fn list(State(house): State<Arc<House>>, Identified(caller): Identifie
 
 /// The datasets of which this caller may see something. One that cannot be read is left out, and
 /// the log says why.
-pub async fn list_for(house: &House, caller: &Caller) -> Value {
+pub async fn list_for(house: &Arc<House>, caller: &Caller) -> Value {
     // All at once: a source that takes long to open does not hold up the others.
     let looks = house.datasets.iter().map(async |dataset| match house.dataset(caller, &dataset.id).await {
-        Ok((_, view)) => Some(entry(dataset, &view)),
+        Ok((_, view)) => Some(entry(dataset, &view, house.version(caller, dataset).await)),
         Err(fault) if fault.kind == Kind::NotFound => None,
         Err(fault) => {
             tracing::warn!(dataset = dataset.id, %fault, "dataset left out");
@@ -34,13 +35,14 @@ pub async fn list_for(house: &House, caller: &Caller) -> Value {
     json!({ "datasets": datasets })
 }
 
-fn entry(dataset: &Dataset, view: &SourceSchema) -> Value {
+fn entry(dataset: &Dataset, view: &SourceSchema, version: Version) -> Value {
     let files: Vec<Value> = dataset
         .source
         .paths()
         .iter()
         .map(|path| {
-            let bytes = std::fs::metadata(path).map(|m| m.len()).ok();
+            // The size of a file tells of what is hidden in it.
+            let bytes = std::fs::metadata(path).map(|m| m.len()).ok().filter(|_| version.is_of_all);
             json!({ "path": path.file_name().map(|n| n.to_string_lossy()), "bytes": bytes })
         })
         .collect();
@@ -49,7 +51,7 @@ fn entry(dataset: &Dataset, view: &SourceSchema) -> Value {
         "name": dataset.name,
         "description": dataset.description,
         "prompts": dataset.prompts,
-        "version_hash": view.data_version,
+        "version_hash": version.hash,
         "tables": view.tables.iter().map(|t| &t.name).collect::<Vec<_>>(),
         "files": files,
     })
@@ -76,12 +78,17 @@ pub async fn schema_for(house: &Arc<House>, caller: &Caller, id: &str, sample: u
         let message = format!("`sample` is at most {MOST_SAMPLES}");
         return Err(Fault::new(Kind::Invalid, "request.query", message));
     }
-    let (_, view) = house.dataset(caller, id).await?;
-    schema_of(house, caller, &view, sample).await
+    let (dataset, view) = house.dataset(caller, id).await?;
+    schema_of(house, caller, (dataset, &view), sample).await
 }
 
 /// What a view holds, with so many sample rows of each table.
-pub async fn schema_of(house: &Arc<House>, caller: &Caller, view: &SourceSchema, sample: u64) -> Result<Value, Fault> {
+pub async fn schema_of(
+    house: &Arc<House>,
+    caller: &Caller,
+    (dataset, view): (&Dataset, &SourceSchema),
+    sample: u64,
+) -> Result<Value, Fault> {
     let session = SessionId::new();
     let mut tables = Vec::new();
     for table in &view.tables {
@@ -98,7 +105,8 @@ pub async fn schema_of(house: &Arc<House>, caller: &Caller, view: &SourceSchema,
         }
         tables.push(shown);
     }
-    Ok(json!({ "dataset_id": view.source, "version_hash": view.data_version, "tables": tables }))
+    let version = house.version(caller, dataset).await;
+    Ok(json!({ "dataset_id": view.source, "version_hash": version.hash, "tables": tables }))
 }
 
 fn column(column: &domain::Column) -> Value {

@@ -42,7 +42,9 @@ fn headers(head: &Head, form: Form) -> HeaderMap {
     set(header::CONTENT_TYPE, content_type(form));
     set(header::VARY, "accept, accept-encoding");
     set(RUN_ID, &head.run_id.to_string());
-    set(DATA_VERSION, &head.data_version);
+    if let Some(version) = &head.data_version {
+        set(DATA_VERSION, version);
+    }
     set(SCHEMA, &schema(&head.columns));
     if !head.filtered_by.is_empty() {
         set(FILTERED_BY, &head.filtered_by.join(", "));

@@ -76,10 +76,14 @@ fn fetch_via(id: &str, flavour: &str, remote: bool) -> String {
 }
 
 /// `1.2k rows / 180 KB`. Nothing where the caller sees only some of the rows: it would tell of the others.
+/// A file's size is told to who sees all that is in it.
 fn size_hint(entry: &Entry<'_>) -> Option<String> {
     let rows = entry.table.row_count.filter(|_| !entry.table.hides_rows)?;
     let rows = format!("{} rows", short(rows, 1_000, &["", "k", "M", "G", "T"], ""));
-    let bytes = entry.file_bytes().map(|bytes| short(bytes, 1_024, &["B", "KB", "MB", "GB", "TB"], " "));
+    let bytes = entry
+        .file_bytes()
+        .filter(|_| entry.is_whole())
+        .map(|bytes| short(bytes, 1_024, &["B", "KB", "MB", "GB", "TB"], " "));
     Some(bytes.map_or(rows.clone(), |bytes| format!("{rows} / {bytes}")))
 }
 

@@ -79,10 +79,15 @@ pub async fn stream_in(
         session,
         thread: None,
     };
-    house.stream_over(caller.clone(), ask, wanted, joined).await.map_err(|why| match why {
+    house.stream_over(caller.clone(), ask, wanted, joined).await.map_err(|why| refused(caller, why))
+}
+
+/// The reply to who gets no result.
+pub fn refused(caller: &Caller, why: NotStreamed) -> Refusal {
+    match why {
         NotStreamed::Fault(fault) => fault.into(),
         NotStreamed::OverQuota(over) => Refusal::OverQuota(over, caller.clone()),
-    })
+    }
 }
 
 /// The table of that id, or a refusal that is on record.

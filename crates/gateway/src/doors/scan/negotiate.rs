@@ -12,7 +12,7 @@ pub fn content_type(form: Form) -> &'static str {
         Form::Arrow | Form::Packed(_) => ARROW,
         Form::Parquet => PARQUET,
         Form::Csv => "text/csv; charset=utf-8; header=present",
-        Form::Json | Form::Estimate => "application/json",
+        Form::Json | Form::Estimate | Form::Digest => "application/json",
     }
 }
 

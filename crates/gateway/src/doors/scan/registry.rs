@@ -2,7 +2,7 @@
 
 use crate::House;
 use crate::datasets::Dataset;
-use domain::{Caller, Dialect, Fault, Flavour, Kind, SourceSchema, Table};
+use domain::{Caller, Fault, Flavour, Kind, SourceSchema, Table};
 use engines::SourceKind;
 use policy::{Contract, Policy, QueryPath};
 use std::sync::Arc;
@@ -39,22 +39,28 @@ impl<'h> Entry<'h> {
 
     /// What predicates are written in. Those for other engines are translated.
     pub fn flavour(&self) -> Flavour {
-        match self.schema.dialect {
-            Dialect::BigQuery => Flavour::BigQuery,
-            Dialect::DuckDb | Dialect::Sqlite | Dialect::Postgres | Dialect::Spark | Dialect::DataFusion => {
-                Flavour::DuckDb
-            }
-        }
+        self.schema.dialect.flavour()
     }
 
     pub fn is_remote(&self) -> bool {
         self.contract().is_some_and(|contract| contract.query_mode == QueryPath::Remote)
     }
 
+    /// Whether its caller sees all columns and rows of it.
+    pub fn is_whole(&self) -> bool {
+        let columns = self.schema.table(self.physical()).map(|table| table.columns.len());
+        columns == Some(self.table.columns.len()) && !self.table.hides_rows
+    }
+
+    /// The table's name in its source.
+    fn physical(&self) -> &str {
+        self.contract().map_or(self.id(), |contract| &contract.table)
+    }
+
     /// The file that holds this table and nothing else.
     pub fn file_bytes(&self) -> Option<u64> {
         let SourceKind::Files(tables) = &self.dataset.source.kind else { return None };
-        let physical = self.contract().map_or(self.id(), |contract| &contract.table);
+        let physical = self.physical();
         let file = tables.iter().find(|file| file.table.eq_ignore_ascii_case(physical))?;
         std::fs::metadata(&file.path).ok().map(|meta| meta.len())
     }
