@@ -48,13 +48,16 @@ pub fn readable_rows(
         right: Box::new(right),
     });
     let fenced = fenced.filter(|_| selection.is_some());
-    let columns_fenced = fenced == Some(Dialect::DuckDb);
     let projection = readable
         .fields
         .iter()
         .map(|f| {
             let expr = postgres::column(dialect, f.column);
-            let expr = if columns_fenced { fence::column(expr) } else { expr };
+            let expr = match fenced {
+                Some(Dialect::DuckDb) => fence::column(expr),
+                Some(Dialect::Postgres) => fence::unknown_to_planner(expr, f.column.kind),
+                _ => expr,
+            };
             if f.name == f.column.name && matches!(expr, Expr::Identifier(_)) {
                 SelectItem::UnnamedExpr(expr)
             } else {

@@ -3,15 +3,16 @@
 //! Engines merge the subquery that stands for a filtered table into the statement around it. A function that fails on a
 //! hidden row would then tell of it. A LIMIT or OFFSET that changes nothing keeps most engines from that. DuckDB would
 //! gather all rows for a LIMIT, so its columns are fenced instead: it neither moves conditions below a volatile expression,
-//! nor evaluates functions over the dictionary of what `coalesce` gives.
+//! nor evaluates functions over the dictionary of what `coalesce` gives, nor knows the smallest and largest value of what
+//! `error` would give. By statistics of hidden rows it would leave out a condition that fails on the others.
 
 use super::build::number;
-use domain::Dialect;
+use domain::{Dialect, FieldType};
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
     AccessExpr, BinaryOperator, CaseWhen, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, Ident, LimitClause, ObjectName, ObjectNamePart, Offset, OffsetRows, Query, Subscript,
-    UnaryOperator, visit_expressions,
+    FunctionArguments, Ident, LimitClause, ObjectName, ObjectNamePart, Offset, OffsetRows, Query, Select, Subscript,
+    UnaryOperator, Value, Visit, Visitor, visit_expressions,
 };
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -29,25 +30,8 @@ pub fn rows(dialect: Dialect) -> Option<LimitClause> {
     Some(LimitClause::LimitOffset { limit, offset, limit_by: Vec::new() })
 }
 
-/// `coalesce(CASE WHEN random() < 0 THEN column END, column)`: the column, of which DuckDB cannot know that it is.
+/// `coalesce(CASE WHEN random() < 0 THEN error('') END, column)`: the column, of which DuckDB cannot know that it is.
 pub fn column(expr: Expr) -> Expr {
-    let function = |name: &str, args: Vec<Expr>| {
-        let args = args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect();
-        Expr::Function(Function {
-            name: ObjectName(vec![ObjectNamePart::Identifier(Ident::new(name))]),
-            uses_odbc_syntax: false,
-            parameters: FunctionArguments::None,
-            args: FunctionArguments::List(FunctionArgumentList {
-                duplicate_treatment: None,
-                args,
-                clauses: Vec::new(),
-            }),
-            filter: None,
-            null_treatment: None,
-            over: None,
-            within_group: Vec::new(),
-        })
-    };
     let never = Expr::BinaryOp {
         left: Box::new(function("random", Vec::new())),
         op: BinaryOperator::Lt,
@@ -57,17 +41,105 @@ pub fn column(expr: Expr) -> Expr {
         case_token: AttachedToken::empty(),
         end_token: AttachedToken::empty(),
         operand: None,
-        conditions: vec![CaseWhen { condition: never, result: expr.clone() }],
+        conditions: vec![CaseWhen { condition: never, result: function("error", vec![text("")]) }],
         else_result: None,
     };
     function("coalesce", vec![nothing, expr])
 }
 
+/// `CASE WHEN now() IS NULL THEN NULL ELSE column END`: the column, of which Postgres' planner has no statistics. It would try
+/// patterns on the values in them, those of hidden rows among them, and fail where one cannot be read to its end.
+pub fn unknown_to_planner(expr: Expr, kind: FieldType) -> Expr {
+    let takes_patterns = matches!(kind, FieldType::String | FieldType::Text | FieldType::Bytes | FieldType::Other);
+    if !takes_patterns || !matches!(expr, Expr::Identifier(_)) {
+        return expr;
+    }
+    let never = Expr::IsNull(Box::new(function("now", Vec::new())));
+    Expr::Case {
+        case_token: AttachedToken::empty(),
+        end_token: AttachedToken::empty(),
+        operand: None,
+        conditions: vec![CaseWhen { condition: never, result: Expr::Value(Value::Null.into()) }],
+        else_result: Some(Box::new(expr)),
+    }
+}
+
+fn text(value: &str) -> Expr {
+    Expr::Value(Value::SingleQuotedString(value.to_owned()).into())
+}
+
+fn function(name: &str, args: Vec<Expr>) -> Expr {
+    let args = args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect();
+    Expr::Function(Function {
+        name: ObjectName(vec![ObjectNamePart::Identifier(Ident::new(name))]),
+        uses_odbc_syntax: false,
+        parameters: FunctionArguments::None,
+        args: FunctionArguments::List(FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() }),
+        filter: None,
+        null_treatment: None,
+        over: None,
+        within_group: Vec::new(),
+    })
+}
+
 /// Whether a statement for DuckDB needs its columns fenced. It does not where all its expressions are of kinds that never
-/// fail, or that DuckDB knows to fail and so keeps behind a filter by itself; then conditions may use statistics.
+/// fail, or that DuckDB knows to fail and so keeps behind a filter by itself; then conditions may use statistics. A condition
+/// that can fail may not: whether it is tried at all would tell of them.
 pub fn is_needed(query: &Query) -> bool {
     let odd = |expr: &Expr| if is_plain(expr) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
-    visit_expressions(query, odd).is_break()
+    visit_expressions(query, odd).is_break() || query.visit(&mut Conditions).is_break()
+}
+
+/// Finds a condition that fails on some values of a column.
+struct Conditions;
+
+impl Visitor for Conditions {
+    type Break = ();
+
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
+        let joins = select.from.iter().flat_map(|from| &from.joins).map(|join| &join.join_operator);
+        for join in joins {
+            can_fail(join)?;
+        }
+        let Select { selection, having, qualify, .. } = select;
+        [selection, having, qualify].into_iter().flatten().try_for_each(can_fail)
+    }
+
+    /// What is combined with AND or OR, wherever it stands: a FILTER of an aggregate, say.
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        match expr {
+            Expr::BinaryOp { op: BinaryOperator::And | BinaryOperator::Or, .. } => can_fail(expr),
+            Expr::Function(function) => function.filter.iter().try_for_each(|filter| can_fail(filter.as_ref())),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// Breaks where something is computed of a column that not every value of it allows.
+fn can_fail(part: &impl Visit) -> ControlFlow<()> {
+    let computes = |expr: &Expr| match expr {
+        Expr::BinaryOp { op, .. } => matches!(
+            op,
+            BinaryOperator::Plus
+                | BinaryOperator::Minus
+                | BinaryOperator::Multiply
+                | BinaryOperator::Divide
+                | BinaryOperator::Modulo
+        ),
+        Expr::UnaryOp { op: UnaryOperator::Minus, .. } | Expr::Cast { .. } => true,
+        Expr::Function(function) => function.name.to_string().eq_ignore_ascii_case("abs"),
+        _ => false,
+    };
+    visit_expressions(part, |expr| match computes(expr) && has_column(expr) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    })
+}
+
+fn has_column(expr: &Expr) -> bool {
+    let is_column = |expr: &Expr| matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_));
+    visit_expressions(expr, |expr| if is_column(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        .is_break()
 }
 
 fn is_plain(expr: &Expr) -> bool {

@@ -148,17 +148,26 @@ impl Reads<'_> {
     }
 }
 
+/// The ways in which a column is fenced, up to the column and after it.
+const FENCES: [(&str, &str); 2] = [
+    ("coalesce(CASE WHEN random() < 0 THEN error('') END, ", ") AS "),
+    ("CASE WHEN now() IS NULL THEN NULL ELSE ", " END AS "),
+];
+
 /// A statement with each column that is fenced as the column alone.
 fn without_fence(sql: &str) -> String {
-    const BEGIN: &str = "coalesce(CASE WHEN random() < 0 THEN ";
-    let (mut shown, mut rest) = (String::new(), sql);
-    while let Some((before, after)) = rest.split_once(BEGIN) {
-        let (column, end) = after.split_once(" END, ").expect("the end of a fence");
-        shown.extend([before, column]);
-        let fence = format!("{column}) AS {column}");
-        rest = end.strip_prefix(&fence).unwrap_or_else(|| panic!("`{column}` under another name: {sql}"));
+    let mut shown = sql.to_owned();
+    for (begin, end) in FENCES {
+        let fenced = std::mem::take(&mut shown);
+        let mut rest = fenced.as_str();
+        while let Some((before, after)) = rest.split_once(begin) {
+            let (column, after) = after.split_once(end).expect("the end of a fence");
+            shown.extend([before, column]);
+            rest = after.strip_prefix(column).unwrap_or_else(|| panic!("`{column}` under another name: {sql}"));
+        }
+        shown.push_str(rest);
     }
-    shown + rest
+    shown
 }
 
 fn parts(name: &ObjectName) -> Vec<&str> {
