@@ -4,6 +4,7 @@ PORT ?= 8080
 DATA ?= data
 CARGO ?= cargo
 FUZZ_SECONDS ?= 600
+SOAK ?= 20
 # A clean clone (CI) keeps its build in the user's cache, so that a second run is fast.
 ifdef CI
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gatehouse/target
@@ -11,7 +12,7 @@ endif
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 TALLY := $(abspath $(TARGET))/tally
 
-.PHONY: help run build test test-cluster lint unit page bench fuzz deps python inspector duckdb release clean
+.PHONY: help run build test soak test-cluster lint unit page bench fuzz deps python inspector duckdb release clean
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -27,6 +28,9 @@ build: duckdb
 	@scripts/device-size $(TARGET)/release/gatehouse-device
 
 test: deps python inspector duckdb lint unit page ## everything: formatting, lints, unit, integration and browser tests
+
+soak: duckdb ## more statements over two copies of the data that differ in what is hidden; SOAK times as many
+	@echo "== soak"; GATEHOUSE_SOAK=$(SOAK) $(CARGO) test --workspace --locked --quiet --test it -- hidden::
 
 test-cluster: duckdb ## Ballista, with two executors of which one is killed; builds it first (once; a quarter of an hour)
 	@scripts/ballista >/dev/null

@@ -12,6 +12,12 @@ pub fn tally(layer: &str, what: &str, cases: usize, bad: &str, seen: usize) {
     report(layer, what, &format!("{cases}\t{bad}\t{seen}"));
 }
 
+/// Replies that were compared: two copies of the data that differ in what is hidden gave them. The table adds them up, with the
+/// share of those that had rows, since refusing everything would be no way to be the same.
+pub fn compared(layer: &str, what: &str, replies: usize, with_rows: usize, differences: usize) {
+    report(layer, what, &format!("{replies}\tdifferences\t{differences}\t{with_rows}"));
+}
+
 /// A row that tells what was measured instead: no pass mark, as machines differ.
 pub fn figure(layer: &str, what: &str, cases: usize, measured: &str) {
     report(layer, what, &format!("{cases}\t{measured}"));

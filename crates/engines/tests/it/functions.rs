@@ -361,7 +361,7 @@ fn compare(format: Format, filters: &[&str], expressions: &[String]) {
         }
     }
     let what = format!("functions over rows that a filter hides: DuckDB, {format:?}");
-    testkit::tally("engine", &what, compared, "leaks", leaks.len());
+    testkit::compared("engine", &what, compared, with_rows, leaks.len());
     let functions = format!("functions that gave rows under a filter: DuckDB, {format:?}");
     testkit::tally("engine", &functions, worked.len(), "leaks", 0);
     assert!(leaks.is_empty(), "{} of {compared} differ:\n{}", leaks.len(), leaks.join("\n"));

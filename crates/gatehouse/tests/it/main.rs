@@ -59,3 +59,4 @@ mod shutdown;
 mod sources;
 mod stream;
 mod types;
+mod unseen;

@@ -1,0 +1,222 @@
+//! Two copies of the same data that differ in nothing that the role `agent` may see, and a server over each.
+
+use crate::support::server;
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::LazyLock;
+use tempfile::TempDir;
+use testkit::{Client, Postgres, Server};
+
+/// What holds a copy. Each is a dataset of its own, with its own resources: `orders_parquet` and so on.
+pub const DATASETS: [&str; 6] = ["parquet", "csv", "hot", "sqlite", "till", "books"];
+
+const TABLES: &str = "
+    CREATE TABLE orders (id INTEGER PRIMARY KEY, code TEXT, owner TEXT, region TEXT, item TEXT, amount INTEGER,
+        price DOUBLE PRECISION, day DATE, note TEXT, secret TEXT, deleted_at TIMESTAMP);
+    CREATE TABLE visits (id INTEGER PRIMARY KEY, page TEXT, seconds INTEGER, ip TEXT, deleted_at TIMESTAMP);
+    CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT, stock INTEGER, cost INTEGER);
+    CREATE TABLE absent (id INTEGER PRIMARY KEY, region TEXT, amount INTEGER, note TEXT);";
+
+/// One copy of the data: `Few` things are hidden in it, or `Many`, and other ones.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Hidden {
+    Few,
+    Many,
+}
+
+/// Texts that functions fail on.
+const NASTY: [&str; 12] = ["(", "", "%\\", "[", "x", "é", "{", "1e999", "-", "%Q", "9223372036854775807", "2024-13-77"];
+const ITEMS: [&str; 5] = ["tea", "rice", "lamp", "book", "rope"];
+
+impl Hidden {
+    /// The statements that fill the tables, in words that all engines know. Texts that types are guessed from are `plain`.
+    fn rows(self, plain: bool) -> String {
+        let mut rows: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let mut insert = |table, row: String| rows.entry(table).or_default().push(format!("({row})"));
+        let hidden = |i: usize| if plain { "x" } else { NASTY[i % NASTY.len()] };
+        let secret = |i: usize| match self {
+            Self::Few => format!("s{i}"),
+            Self::Many => format!("{} {}", NASTY[i % NASTY.len()], i * 31),
+        };
+        let (between, removed) = if self == Self::Few { (0, 1) } else { (20, 6) };
+        let mut unseen = 10_000;
+        for i in 1..=150 {
+            let item = ITEMS[i % ITEMS.len()];
+            let owner = if i % 3 == 0 { "ann" } else { "bob" };
+            let day = format!("2024-{:02}-{:02}", i % 12 + 1, i % 28 + 1);
+            let price = i as f64 * 0.1;
+            let seen = format!("'{owner}', 'E', '{item}', {}, {price:.1}, '{day}', 'note {}'", i * 7 % 40, i % 50);
+            insert("orders", format!("{i}, 'C-{i}', {seen}, '{}', NULL", secret(i)));
+            for n in 0..between.max(usize::from(i == 77)) {
+                unseen += 1;
+                let amount = if n % 2 == 0 { 0 } else { 2_147_483_647 };
+                let (region, note) = (if n % 3 == 0 { "A" } else { "W" }, hidden(i + n));
+                let row = format!("'{note}', '{region}', '{note}', {amount}, 0, '2031-01-01', '{note}', 'h', NULL");
+                insert("orders", format!("{unseen}, 'H-{unseen}', {row}"));
+            }
+            if i % (60 / removed) == 0 {
+                unseen += 1;
+                let row = format!("'{}', 'E', 'gone', 0, 0, '2032-01-01', '{}', 'd'", hidden(i), hidden(i + 1));
+                insert("orders", format!("{unseen}, 'D-{unseen}', {row}, '2024-05-05 00:00:00'"));
+                insert("visits", format!("{unseen}, '{}', 0, 'd', '2024-05-05 00:00:00'", hidden(i)));
+            }
+            if i % 2 == 0 {
+                insert("visits", format!("{i}, 'page {}', {}, '{}', NULL", i % 9, i % 13 + 1, secret(i)));
+            }
+        }
+        // The last number that a database gave out is one that the role may see.
+        insert(
+            "orders",
+            format!("60000, 'C-60000', 'ann', 'E', 'tea', 5, 0.3, '2024-02-29', 'last', '{}', NULL", secret(1)),
+        );
+        for (i, item) in ITEMS.iter().enumerate() {
+            let cost = if self == Self::Few { 1 } else { 900 + i };
+            insert("items", format!("{}, '{item}', {}, {cost}", i + 1, i * 3 + 1));
+        }
+        if self == Self::Many {
+            for i in 1..=90 {
+                insert("absent", format!("{i}, 'A', 0, '{}'", hidden(i)));
+            }
+        }
+        rows.into_iter().map(|(table, rows)| format!("INSERT INTO {table} VALUES {};", rows.join(", "))).collect()
+    }
+
+    /// A table that nobody was granted: of another name and shape in each copy.
+    fn vault(self) -> &'static str {
+        match self {
+            Self::Few => "CREATE TABLE vault (id INTEGER, pin TEXT); INSERT INTO vault VALUES (1, '4711');",
+            Self::Many => {
+                "CREATE TABLE payroll (id INTEGER, name TEXT, pay INTEGER, since TIMESTAMP);
+                 INSERT INTO payroll VALUES (1, 'ann', 90000, NULL), (2, 'bob', 1, NULL), (3, 'eve', 7, NULL);"
+            }
+        }
+    }
+
+    fn all(self) -> String {
+        [TABLES, &self.rows(false), self.vault()].concat()
+    }
+}
+
+/// The contracts over one dataset. The role sees less than there is of each table.
+fn contracts(dataset: &str) -> Vec<(String, String)> {
+    let may = if ["till", "books"].contains(&dataset) {
+        "ops: [READ, INSERT, UPDATE], write: [code, owner, region, item, amount, note]"
+    } else {
+        "ops: [READ]"
+    };
+    let orders = format!(
+        "natural_key: [code]\nsoft_delete: deleted_at\njoins: [{{target: items_{dataset}, on: {{item: name}}, type: inner}}]\nfields:
+  - {{name: id, type: integer, generated: true}}
+  - {{name: code, type: string}}
+  - {{name: owner, type: string}}
+  - {{name: region, type: string}}
+  - {{name: item, type: string}}
+  - {{name: amount, type: integer}}
+  - {{name: price, type: number, nullable: true}}
+  - {{name: day, type: date, nullable: true}}
+  - {{name: note, type: string}}
+  - {{name: secret, type: string, nullable: true}}
+  - {{name: deleted_at, type: timestamp, nullable: true}}
+roles:
+  agent: {{{may}, hide: [secret, deleted_at], rows: \"region = 'E'\"}}\n"
+    );
+    let visits = "soft_delete: deleted_at\nfields:
+  - {name: id, type: integer}
+  - {name: page, type: string}
+  - {name: seconds, type: integer}
+  - {name: ip, type: string}
+  - {name: deleted_at, type: timestamp, nullable: true}
+roles:
+  agent: {ops: [READ], hide: [ip, deleted_at]}\n";
+    let items = "fields:
+  - {name: id, type: integer}
+  - {name: name, type: string}
+  - {name: stock, type: integer}
+  - {name: cost, type: integer}
+roles:
+  agent: {ops: [READ], hide: [cost]}\n";
+    let absent = "fields:
+  - {name: id, type: integer}
+  - {name: region, type: string}
+  - {name: amount, type: integer}
+  - {name: note, type: string}
+roles:
+  agent: {ops: [READ], rows: \"region = 'E'\"}\n";
+    let tables = [("orders", orders.as_str()), ("visits", visits), ("items", items), ("absent", absent)];
+    let head = |table: &str| {
+        format!(
+            "version: \"1\"\nresource: {table}_{dataset}\nsource: {dataset}\ntable: {table}\nkey: [id]\nsynonyms: [{table}]\n"
+        )
+    };
+    let of = |(table, rest): &(&str, &str)| (format!("contracts/{table}_{dataset}.yaml"), head(table) + rest);
+    tables.iter().filter(|(table, _)| *table != "absent" || dataset != "csv").map(of).collect()
+}
+
+/// Roles belong to a cluster: they are made once.
+static ROLES: LazyLock<()> = LazyLock::new(|| {
+    let sql = "CREATE ROLE unseen_gatehouse LOGIN NOINHERIT PASSWORD 'g'; CREATE ROLE unseen_agent; \
+               GRANT unseen_agent TO unseen_gatehouse";
+    Postgres::shared().sql("postgres", sql);
+});
+
+/// One copy, and what is asked of it.
+pub struct Side {
+    pub agent: Client,
+    _server: Server,
+    _dir: TempDir,
+}
+
+pub fn sides() -> [Side; 2] {
+    [Hidden::Few, Hidden::Many].map(Side::new)
+}
+
+impl Side {
+    fn new(hidden: Hidden) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let datasets = dir.path().join("datasets");
+        std::fs::create_dir(&datasets).unwrap();
+        files(hidden, &datasets);
+        std::fs::create_dir(dir.path().join("till")).unwrap();
+        // Its writer may be another user.
+        std::fs::set_permissions(dir.path().join("till"), PermissionsExt::from_mode(0o777)).unwrap();
+        for path in ["datasets/sqlite.sqlite", "till/till.sqlite"] {
+            let database = rusqlite::Connection::open(dir.path().join(path)).unwrap();
+            database.execute_batch(&format!("BEGIN; {} COMMIT;", hidden.all())).unwrap();
+            std::fs::set_permissions(dir.path().join(path), PermissionsExt::from_mode(0o666)).unwrap();
+        }
+        std::fs::write(datasets.join("registry.json"), include_str!("../cases/unseen/registry.json")).unwrap();
+        let url = postgres(hidden);
+        let toml = "[sources.till]\nkind = 'sqlite'\npath = 'till/till.sqlite'\nwritable = true\n\
+                    [sources.books]\nkind = 'postgres'\nurl_env = 'BOOKS_URL'\nsslmode = 'disable'\nwritable = true\n\
+                    roles = {agent = 'unseen_agent'}\n";
+        let builder = server().data(dir.path()).file("gatehouse.toml", toml).env("BOOKS_URL", &url);
+        let contracts = DATASETS.iter().flat_map(|dataset| contracts(dataset));
+        let builder = contracts.fold(builder, |builder, (path, text)| builder.file(&path, &text));
+        let builder = builder.env("GATEHOUSE_API_SCAN_MAX_DAILY_BYTES_PER_USER", "1000000000000");
+        let server = builder.start();
+        let agent = server.client("ann", "agent");
+        Self { agent, _server: server, _dir: dir }
+    }
+}
+
+fn files(hidden: Hidden, dir: &Path) {
+    for (extension, plain) in [("parquet", false), ("hot.parquet", false), ("csv", true)] {
+        let duck = duckdb::Connection::open_in_memory().unwrap();
+        let sql = [TABLES, &hidden.rows(plain)].concat();
+        duck.execute_batch(&format!("BEGIN; {sql} COMMIT;")).unwrap();
+        for table in ["orders", "visits", "items", "absent"] {
+            let file = dir.join(format!("{table}.{extension}"));
+            duck.execute_batch(&format!("COPY {table} TO '{}'", file.display())).unwrap();
+        }
+    }
+}
+
+fn postgres(hidden: Hidden) -> String {
+    LazyLock::force(&ROLES);
+    let database = Postgres::shared().database();
+    let id = "ALTER TABLE orders ALTER id ADD GENERATED BY DEFAULT AS IDENTITY (START WITH 70000);";
+    let grant = "GRANT SELECT, INSERT, UPDATE ON orders, visits, items, absent TO unseen_agent; ANALYZE;";
+    Postgres::shared().sql(&database, &[&hidden.all(), id, grant].concat());
+    Postgres::shared().url_as("unseen_gatehouse", "g", &database)
+}
