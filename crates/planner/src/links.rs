@@ -72,6 +72,8 @@ impl Links {
 
     /// Whether something that comes now would be part of a link. `rest` is what follows it in the same word.
     pub fn is_inside(&self, rest: &str) -> bool {
+        // The text of a link is no part of where it leads.
+        let rest = rest.split("](").next().unwrap_or_default();
         self.place != Place::Text
             || has_scheme(&format!("{}x{rest}", self.word))
             || has_host(&format!("{}x{}", behind_delimiter(&self.word), before_delimiter(rest)))

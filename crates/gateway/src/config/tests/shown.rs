@@ -100,7 +100,7 @@ fn without_anything_the_defaults_hold() {
     limits.burst                        100
     limits.roles                        (not set)
     limits.question_chars               10000
-    engines.concurrency                 4
+    engines.concurrency                 6
     engines.warm_workers                8
     engines.queue_seconds               10
     engines.worker_max_age_seconds      600
