@@ -87,59 +87,72 @@ fn function(name: &str, args: Vec<Expr>) -> Expr {
 /// that can fail may not: whether it is tried at all would tell of them.
 pub fn is_needed(query: &Query) -> bool {
     let odd = |expr: &Expr| if is_plain(expr) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
-    visit_expressions(query, odd).is_break() || query.visit(&mut Conditions).is_break()
+    visit_expressions(query, odd).is_break() || query.visit(&mut FallibleConditions::default()).is_break()
 }
 
-/// Finds a condition that fails on some values of a column.
-struct Conditions;
+/// Breaks at a condition that fails on some values of a column. It goes through a statement once, however deep that is.
+#[derive(Default)]
+struct FallibleConditions {
+    /// Conditions around the current expression.
+    conditions: usize,
+    /// Fallible computations around it, inside a condition.
+    computations: usize,
+}
 
-impl Visitor for Conditions {
+impl FallibleConditions {
+    fn inside_condition() -> Self {
+        FallibleConditions { conditions: 1, computations: 0 }
+    }
+
+    fn is_condition(expr: &Expr) -> bool {
+        matches!(expr, Expr::BinaryOp { op: BinaryOperator::And | BinaryOperator::Or, .. })
+    }
+}
+
+impl Visitor for FallibleConditions {
     type Break = ();
 
     fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
-        let joins = select.from.iter().flat_map(|from| &from.joins).map(|join| &join.join_operator);
-        for join in joins {
-            can_fail(join)?;
+        if self.conditions > 0 {
+            return ControlFlow::Continue(());
+        }
+        for join in select.from.iter().flat_map(|from| &from.joins) {
+            join.join_operator.visit(&mut Self::inside_condition())?;
         }
         let Select { selection, having, qualify, .. } = select;
-        [selection, having, qualify].into_iter().flatten().try_for_each(can_fail)
+        let mut clauses = [selection, having, qualify].into_iter().flatten();
+        clauses.try_for_each(|clause| clause.visit(&mut Self::inside_condition()))
     }
 
-    /// What is combined with AND or OR, wherever it stands: a FILTER of an aggregate, say.
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        self.conditions += usize::from(Self::is_condition(expr));
         match expr {
-            Expr::BinaryOp { op: BinaryOperator::And | BinaryOperator::Or, .. } => can_fail(expr),
-            Expr::Function(function) => function.filter.iter().try_for_each(|filter| can_fail(filter.as_ref())),
-            _ => ControlFlow::Continue(()),
+            Expr::Identifier(_) | Expr::CompoundIdentifier(_) if self.computations > 0 => return ControlFlow::Break(()),
+            Expr::Function(Function { filter: Some(filter), .. }) if self.conditions == 0 => {
+                filter.visit(&mut Self::inside_condition())?;
+            }
+            _ => {}
         }
+        self.computations += usize::from(self.conditions > 0 && is_fallible(expr));
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        self.computations -= usize::from(self.conditions > 0 && is_fallible(expr));
+        self.conditions -= usize::from(Self::is_condition(expr));
+        ControlFlow::Continue(())
     }
 }
 
-/// Breaks where something is computed of a column that not every value of it allows.
-fn can_fail(part: &impl Visit) -> ControlFlow<()> {
-    let computes = |expr: &Expr| match expr {
-        Expr::BinaryOp { op, .. } => matches!(
-            op,
-            BinaryOperator::Plus
-                | BinaryOperator::Minus
-                | BinaryOperator::Multiply
-                | BinaryOperator::Divide
-                | BinaryOperator::Modulo
-        ),
+/// Is `expr` computed in a way that not every value allows?
+fn is_fallible(expr: &Expr) -> bool {
+    use BinaryOperator as B;
+    match expr {
+        Expr::BinaryOp { op, .. } => matches!(op, B::Plus | B::Minus | B::Multiply | B::Divide | B::Modulo),
         Expr::UnaryOp { op: UnaryOperator::Minus, .. } | Expr::Cast { .. } => true,
         Expr::Function(function) => function.name.to_string().eq_ignore_ascii_case("abs"),
         _ => false,
-    };
-    visit_expressions(part, |expr| match computes(expr) && has_column(expr) {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
-    })
-}
-
-fn has_column(expr: &Expr) -> bool {
-    let is_column = |expr: &Expr| matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_));
-    visit_expressions(expr, |expr| if is_column(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-        .is_break()
+    }
 }
 
 fn is_plain(expr: &Expr) -> bool {
