@@ -2,6 +2,7 @@
 
 use crate::client::Lost;
 use crate::fault;
+use crate::places::Attempt;
 use crate::pool::{Engines, Profile, Work};
 use crate::protocol::{Bound, Cause, Change, Queried};
 use crate::source::Source;
@@ -96,7 +97,7 @@ impl Engines {
     ) -> Result<((Queried, Bytes, u64), T), Unanswered> {
         let limits = approved.limits();
         let _pen = self.shared.pens.take(&source.name, self.shared.settings.queue).await?;
-        let mut work = self.work(source, approved, Profile::Write, turn).await?;
+        let mut work = self.work(source, approved, (Profile::Write, Attempt::First), turn).await?;
         let asked = work.worker.get()?.change(request(change, limits.bytes));
         let answer = tokio::select! {
             answer = tokio::time::timeout(Duration::from_secs(limits.seconds), asked) => answer,

@@ -4,7 +4,7 @@ use crate::change::Pens;
 use crate::client::{Copies, Lost, Room, Worker};
 use crate::fault;
 use crate::hot::HotCopies;
-use crate::places::{Place, Places};
+use crate::places::{Attempt, Place, Places};
 use crate::protocol::{Queried, Query};
 use crate::remote::{Remote, Remotes};
 use crate::settings::Settings;
@@ -109,21 +109,20 @@ impl Engines {
         };
         let most = Duration::from_secs(limits.seconds);
         if let Some(remote) = self.remote(source)? {
-            let whole = async { remote.begin(approved, query).await?.whole().await };
-            let answer = tokio::time::timeout(most, whole).await.map_err(|_| fault::timeout(limits.seconds))?;
-            let told = answer.map_err(|fault| fault::on_data(approved.hides_rows(), fault));
+            let told =
+                remote.whole(approved, query).await.map_err(|fault| fault::on_data(approved.hides_rows(), fault));
             let (Queried { columns, row_count, truncated, exec_ms }, ipc) = told?;
             let (rows, data_version) = (Rows { columns, ipc, row_count, truncated }, source.data_version()?);
             return Ok((Executed { rows, exec_ms, data_version }, turn));
         }
-        let mut turn = turn;
+        let (mut turn, mut attempt) = (turn, Attempt::First);
         loop {
-            let mut work = self.work(source, approved, Profile::Usual, turn).await?;
+            let mut work = self.work(source, approved, (Profile::Usual, attempt), turn).await?;
             let answer = tokio::select! {
                 answer = tokio::time::timeout(most, work.worker.get()?.query(query.clone())) => answer,
                 () = work.place.overstayed() => {
                     // Nothing of it was seen by anybody: it begins anew where it may take its time.
-                    turn = work.give_up()?;
+                    (turn, attempt) = (work.give_up()?, Attempt::Again);
                     continue;
                 }
             };
@@ -145,11 +144,11 @@ impl Engines {
         &self,
         source: &Source,
         approved: &Approved,
-        profile: Profile,
+        (profile, attempt): (Profile, Attempt),
         turn: T,
     ) -> Result<Work<T>, Fault> {
         let key = Key { source: source.name.clone(), role: approved.role().to_owned(), profile };
-        let mut place = self.place(profile, &approved.caller().actor).await?;
+        let mut place = self.places(profile).take(&approved.caller().actor, attempt).await?;
         let worker = Killing(Some(self.worker(&key, source).await?));
         place.begin();
         let place = Arc::new(place);
@@ -196,14 +195,14 @@ impl Engines {
 
     /// A worker for what is asked on no role's behalf. It is not used again.
     async fn nobodys(&self, source: &Source) -> Result<(Place, Killing), Fault> {
-        let place = self.place(Profile::Usual, NOBODY).await?;
+        let place = self.places(Profile::Usual).take(NOBODY, Attempt::First).await?;
         Ok((place, Killing(Some(self.start(source, Profile::Usual, false).await?))))
     }
 
-    async fn place(&self, profile: Profile, actor: &str) -> Result<Place, Fault> {
+    fn places(&self, profile: Profile) -> &Places {
         match profile {
-            Profile::Usual | Profile::Write => self.shared.places.take(actor).await,
-            Profile::Scan | Profile::Joined => self.shared.scan_places.take(actor).await,
+            Profile::Usual | Profile::Write => &self.shared.places,
+            Profile::Scan | Profile::Joined => &self.shared.scan_places,
         }
     }
 

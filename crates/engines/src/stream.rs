@@ -5,6 +5,7 @@
 
 use crate::client::Piece;
 use crate::fault;
+use crate::places::{Attempt, Place};
 use crate::pool::{Engines, Profile, Work};
 use crate::protocol::{Form, Queried, Query};
 use crate::remote::Pieces;
@@ -12,6 +13,7 @@ use crate::source::{Source, SourceKind};
 use bytes::Bytes;
 use domain::{Fault, ResultColumn};
 use policy::Approved;
+use std::future::pending;
 use std::time::{Duration, Instant};
 
 /// A statement that takes longer gives way to those that do not.
@@ -37,8 +39,8 @@ pub struct Streaming<T: Send + 'static> {
 /// Where a statement is at work.
 enum At<T: Send + 'static> {
     Worker(Box<Work<T>>),
-    /// On another machine. The turn is kept with it.
-    Elsewhere(Pieces, T),
+    /// On another machine. The turn is kept with it, and where they are shared out a place.
+    Elsewhere(Pieces, Option<Place>, T),
 }
 
 /// How much is wanted or granted, whatever more policy allows.
@@ -132,12 +134,16 @@ impl Engines {
     ) -> Result<(At<T>, String), Fault> {
         if let Some(remote) = self.remote(source)? {
             let seconds = approved.limits().seconds;
+            let place = remote.place(approved, Attempt::First).await?;
             let beginning = tokio::time::timeout(Duration::from_secs(seconds), remote.begin(approved, query));
-            let pieces = beginning.await.map_err(|_| fault::timeout(seconds))??;
-            return Ok((At::Elsewhere(pieces, turn), source.data_version()?));
+            let pieces = tokio::select! {
+                pieces = beginning => pieces.map_err(|_| fault::timeout(seconds))??,
+                () = needed(place.as_ref()) => return Err(fault::busy()),
+            };
+            return Ok((At::Elsewhere(pieces, place, turn), source.data_version()?));
         }
         let profile = if matches!(source.kind, SourceKind::Joined { .. }) { Profile::Joined } else { Profile::Scan };
-        let mut work = self.work(source, approved, profile, turn).await?;
+        let mut work = self.work(source, approved, (profile, Attempt::First), turn).await?;
         let worker = work.worker.get()?;
         let data_version = worker.data_version.clone();
         let begun = worker.begin(query).await;
@@ -202,11 +208,22 @@ impl<T: Send + 'static> Streaming<T> {
                 };
                 work.worker.understand(piece.map_err(late)?)?
             }
-            At::Elsewhere(pieces, _) => tokio::time::timeout(left, pieces.next()).await.map_err(late)??,
+            At::Elsewhere(pieces, place, _) => tokio::select! {
+                piece = tokio::time::timeout(left, pieces.next()) => piece.map_err(late)??,
+                () = needed(place.as_ref()) => return Err(fault::busy()),
+            },
         };
         // Only what answered is kept: otherwise it ends here.
         self.work = Some(work);
         Ok(piece)
+    }
+}
+
+/// Returns when the place of a statement on another machine is needed by a short one.
+async fn needed(place: Option<&Place>) {
+    match place {
+        Some(place) => place.needed().await,
+        None => pending().await,
     }
 }
 

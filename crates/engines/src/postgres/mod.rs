@@ -19,6 +19,7 @@ mod rows;
 mod session;
 mod tls;
 
+use crate::places::Places;
 use crate::protocol::{Form, Queried, Query};
 use crate::remote::Pieces;
 use crate::source::PostgresSource;
@@ -38,13 +39,20 @@ pub(crate) struct Postgres {
     schemas: Vec<String>,
     roles: std::collections::BTreeMap<String, String>,
     writable: bool,
+    places: Places,
 }
 
 impl Postgres {
     pub fn open(name: &str, settings: &PostgresSource, queue: Duration) -> Result<Self, Fault> {
         let pool = Arc::new(Pool::new(name, settings, queue)?);
         let (schemas, roles) = (settings.schemas.clone(), settings.roles.clone());
-        Ok(Self { pool, schemas, roles, writable: settings.writable })
+        let places = Places::new(settings.connections, queue);
+        Ok(Self { pool, schemas, roles, writable: settings.writable, places })
+    }
+
+    /// The connections, as they are shared out among actors.
+    pub fn places(&self) -> &Places {
+        &self.places
     }
 
     pub async fn begin(&self, approved: &Approved, query: Query) -> Result<Pieces, Fault> {

@@ -16,7 +16,9 @@ pub(crate) use pieces::{Outbox, Pieces};
 
 use crate::bigquery::BigQuery;
 use crate::change::Unanswered;
+use crate::fault;
 use crate::flight::Flight;
+use crate::places::{Attempt, Place};
 use crate::postgres::Postgres;
 use crate::protocol::{Queried, Query};
 use crate::rest::Rest;
@@ -24,6 +26,7 @@ use crate::source::{Source, SourceKind};
 use bytes::Bytes;
 use domain::{Fault, SourceSchema};
 use policy::{Approved, Change};
+use std::future::pending;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -66,10 +69,50 @@ impl Remote {
         }
     }
 
+    /// A place for a statement, where those are shared out among actors: where a statement that is told to stop does. On
+    /// others even a short one takes long, and places are given in the order in which they are asked for.
+    pub async fn place(&self, approved: &Approved, attempt: Attempt) -> Result<Option<Place>, Fault> {
+        match self {
+            Self::Postgres(postgres) => postgres.places().take(&approved.caller().actor, attempt).await.map(Some),
+            Self::Flight(_) | Self::BigQuery(_) | Self::Rest(_) => Ok(None),
+        }
+    }
+
+    /// Runs a statement to its end, for small results, within its time.
+    pub async fn whole(&self, approved: &Approved, query: Query) -> Result<(Queried, Bytes), Fault> {
+        let seconds = approved.limits().seconds;
+        let mut attempt = Attempt::First;
+        loop {
+            let place = self.place(approved, attempt).await?;
+            let overstayed = async {
+                match &place {
+                    Some(place) => place.overstayed().await,
+                    None => pending().await,
+                }
+            };
+            let query = query.clone();
+            let whole = async { self.begin(approved, query).await?.whole().await };
+            tokio::select! {
+                whole = tokio::time::timeout(Duration::from_secs(seconds), whole) => {
+                    return whole.map_err(|_| fault::timeout(seconds))?;
+                }
+                // Nothing of it was seen by anybody: it begins anew where it may take its time.
+                () = overstayed => attempt = Attempt::Again,
+            }
+        }
+    }
+
     /// Makes a change: the row afterwards, and how many were written.
     pub async fn change(&self, approved: &Approved, change: &Change) -> Result<(Queried, Bytes, u64), Unanswered> {
         match self {
-            Self::Postgres(postgres) => postgres.change(approved, change).await,
+            Self::Postgres(postgres) => {
+                let place = postgres.places().take(&approved.caller().actor, Attempt::First).await?;
+                tokio::select! {
+                    changed = postgres.change(approved, change) => changed,
+                    // A write is never broken off for others.
+                    never = place.counted() => match never {},
+                }
+            }
             // Policy approves no change there.
             Self::Flight(_) | Self::BigQuery(_) => Err(Fault::internal("engine.read_only").into()),
             Self::Rest(rest) => rest.change(approved, change).await,
