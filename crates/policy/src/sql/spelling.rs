@@ -4,12 +4,37 @@ use domain::Dialect;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Span, Token, TokenWithSpan};
 
-/// `AS [NOT] MATERIALIZED (…)` of a CTE is a hint to the engine's planner and is left out; `**` is `^`.
+/// Functions that the parser reads in a form of their own. With a comma after the last argument it takes them for others.
+const FORMS: [Keyword; 10] = [
+    Keyword::CAST,
+    Keyword::CEIL,
+    Keyword::EXTRACT,
+    Keyword::FLOOR,
+    Keyword::OVERLAY,
+    Keyword::POSITION,
+    Keyword::SUBSTR,
+    Keyword::SUBSTRING,
+    Keyword::TRIM,
+    Keyword::TRY_CAST,
+];
+
+/// `AS [NOT] MATERIALIZED (…)` of a CTE is a hint to the engine's planner and is left out; `**` is `^`; `substr(a, 1,)` is
+/// `substr(a, 1)`.
 pub fn plain(dialect: Dialect, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let mut plain: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len());
+    let mut in_forms = Vec::new();
     for token in tokens {
         match (&token.token, plain.last_mut()) {
-            (Token::LParen, _) => plain.truncate(plain.len() - hint(&plain)),
+            (Token::LParen, last) => {
+                in_forms.push(last.is_some_and(|last| is_form(last)));
+                plain.truncate(plain.len() - hint(&plain));
+            }
+            (Token::RParen, last) => {
+                let ends_form = in_forms.pop().unwrap_or(false) && dialect == Dialect::DuckDb;
+                if ends_form && last.is_some_and(|last| last.token == Token::Comma) {
+                    plain.pop();
+                }
+            }
             (Token::Mul, Some(last)) if dialect == Dialect::DuckDb && is_power(last, &token) => {
                 *last = TokenWithSpan::new(Token::Caret, Span::new(last.span.start, token.span.end));
                 continue;
@@ -19,6 +44,10 @@ pub fn plain(dialect: Dialect, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan>
         plain.push(token);
     }
     plain
+}
+
+fn is_form(name: &TokenWithSpan) -> bool {
+    matches!(&name.token, Token::Word(word) if word.quote_style.is_none() && FORMS.contains(&word.keyword))
 }
 
 fn is_power(last: &TokenWithSpan, next: &TokenWithSpan) -> bool {
