@@ -90,9 +90,15 @@ const AGENT_ROWS: &str = "owner = $actor";
 
 /// The same contracts with another row filter for agents.
 pub fn contracts_with(agent_rows: &str) -> Policy {
+    contracts_where(&[(AGENT_ROWS, agent_rows)])
+}
+
+/// The same contracts with some of their words replaced.
+pub fn contracts_where(replaced: &[(&str, &str)]) -> Policy {
     let files = fs::read_dir(of_policy("fixture")).unwrap().map(|entry| {
         let entry = entry.unwrap();
-        let yaml = fs::read_to_string(entry.path()).unwrap().replace(AGENT_ROWS, agent_rows);
+        let yaml = fs::read_to_string(entry.path()).unwrap();
+        let yaml = replaced.iter().fold(yaml, |yaml, (from, to)| yaml.replace(from, to));
         (entry.file_name().into_string().unwrap(), yaml)
     });
     Policy::load(files).unwrap()

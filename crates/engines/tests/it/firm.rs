@@ -142,14 +142,15 @@ impl Firm {
         other
     }
 
-    fn create(&self, dialect: Dialect) -> String {
+    /// SQL that makes the tables with their rows.
+    pub fn create(&self, dialect: Dialect) -> String {
         let mut sql = String::new();
         for table in &self.tables {
             let columns: Vec<String> = table
                 .columns
                 .iter()
                 .map(|(name, duck, sqlite)| {
-                    format!("{name} {}", if dialect == Dialect::DuckDb { duck } else { sqlite })
+                    format!("{name} {}", if dialect == Dialect::Sqlite { sqlite } else { duck })
                 })
                 .collect();
             sql.push_str(&format!("CREATE TABLE {} ({});\n", table.name, columns.join(", ")));

@@ -4,6 +4,7 @@
 
 mod bombs;
 mod cases;
+mod filtered;
 mod filters;
 mod firm;
 mod functions;
