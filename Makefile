@@ -29,8 +29,8 @@ build: duckdb
 
 test: deps python inspector duckdb lint unit page ## everything: formatting, lints, unit, integration and browser tests
 
-soak: duckdb ## more statements over two copies of the data that differ in what is hidden; SOAK times as many
-	@echo "== soak"; GATEHOUSE_SOAK=$(SOAK) $(CARGO) test --workspace --locked --quiet --test it -- hidden::
+soak: duckdb ## more pairs of copies that differ in what is hidden, and more statements over them; SOAK times as many
+	@echo "== soak"; GATEHOUSE_SOAK=$(SOAK) $(CARGO) test --workspace --locked --quiet --test it -- hidden:: unseen::
 
 test-cluster: duckdb ## Ballista, with two executors of which one is killed; builds it first (once; a quarter of an hour)
 	@scripts/ballista >/dev/null

@@ -4,7 +4,7 @@
 mod pair;
 mod told;
 
-use pair::{DATASETS, Side, sides};
+use pair::{DATASETS, Hidden, Side, sides};
 use serde_json::{Value, json};
 use testkit::{Reply, compared};
 use told::{has_rows, run_id, told};
@@ -12,6 +12,8 @@ use told::{has_rows, run_id, told};
 const REQUESTS: &str = include_str!("../cases/unseen/requests.txt");
 const STATEMENTS: &str = include_str!("../cases/unseen/statements.txt");
 const QUESTIONS: &str = include_str!("../cases/unseen/questions.txt");
+/// Said one after the other in one conversation.
+const CONVERSATION: &str = include_str!("../cases/unseen/conversation.txt");
 const WRITABLE: [&str; 2] = ["till", "books"];
 
 /// Something that is asked of both copies.
@@ -21,20 +23,23 @@ struct Request {
     path: String,
     body: String,
     accept: &'static str,
+    /// What the caller has already.
+    known: Option<String>,
 }
 
 impl Request {
     fn post(path: &str, body: &Value) -> Self {
         let accept = "application/json, text/event-stream";
-        Self { method: "POST".to_owned(), path: path.to_owned(), body: body.to_string(), accept }
+        Self { method: "POST".to_owned(), path: path.to_owned(), body: body.to_string(), accept, known: None }
     }
 
     fn get(path: &str) -> Self {
-        Self { method: "GET".to_owned(), path: path.to_owned(), body: String::new(), accept: "*/*" }
+        Self { method: "GET".to_owned(), path: path.to_owned(), body: String::new(), accept: "*/*", known: None }
     }
 
     fn send(&self, side: &Side) -> Reply {
         let client = side.agent.clone().header("accept", self.accept).header("content-type", "application/json");
+        let client = self.known.iter().fold(client, |client, tag| client.header("if-none-match", tag));
         client.send(self.method.parse().unwrap(), &self.path, self.body.clone().into_bytes())
     }
 
@@ -128,6 +133,16 @@ fn questions() -> Vec<Request> {
     requests
 }
 
+/// One conversation for each dataset.
+fn conversations() -> Vec<Request> {
+    let turn = |(at, dataset): (usize, &&str), text: &str| {
+        let thread = format!("0192f0c1-2345-7abc-8def-{at:012x}");
+        Request::post("/chat", &json!({ "dataset_id": dataset, "message": text, "thread_id": thread }))
+    };
+    let of = |dataset| lines(CONVERSATION).map(move |text| turn(dataset, text));
+    DATASETS.iter().enumerate().flat_map(of).collect()
+}
+
 /// What came of the comparisons.
 #[derive(Default)]
 struct Compared {
@@ -138,14 +153,32 @@ struct Compared {
 
 impl Compared {
     fn compare(&mut self, sides: &[Side; 2], request: &Request) {
-        let replies = sides.each_ref().map(|side| request.send(side));
+        let mut replies = sides.each_ref().map(|side| request.send(side));
+        // What a version of a database on another machine says is the time: it may have gone on between the two.
+        if request.method == "GET" && told(&replies[0]) != told(&replies[1]) {
+            replies = sides.each_ref().map(|side| request.send(side));
+        }
         self.take(&request.shown(), &replies);
+        let tag = replies[0].header("etag").to_owned();
+        if !tag.is_empty() {
+            let again = Request { known: Some(tag), ..request.clone() };
+            self.take_unchanged(&request.shown(), &sides.each_ref().map(|side| again.send(side)));
+        }
         // And what the record tells of it afterwards.
         let [Some(one), Some(other)] = replies.each_ref().map(run_id) else { return };
         for part in ["", "/events"] {
             let records = [(&sides[0], &one), (&sides[1], &other)]
                 .map(|(side, id)| Request::get(&format!("/runs/{id}{part}")).send(side));
             self.take(&format!("/runs/…{part} after {}", request.shown()), &records);
+        }
+    }
+
+    /// Who has it already gets nothing again, from neither.
+    fn take_unchanged(&mut self, what: &str, replies: &[Reply; 2]) {
+        self.replies += 1;
+        self.with_rows += 1;
+        if replies.iter().any(|reply| reply.status != 304) {
+            self.differences.push(format!("{what}\n  {} and {}, not 304", replies[0].status, replies[1].status));
         }
     }
 
@@ -169,13 +202,48 @@ impl Compared {
     }
 }
 
+/// Copies that are made up: more by `make soak`.
+fn seeds() -> std::ops::RangeInclusive<u64> {
+    1..=std::env::var("GATEHOUSE_SOAK").map_or(1, |times| times.parse().unwrap())
+}
+
 #[test]
 fn two_copies_give_a_role_the_same_replies() {
-    let sides = sides();
-    let requests = [in_all_forms(written()), statements(), questions(), in_all_forms(written())].concat();
     let mut compared = Compared::default();
-    for request in &requests {
-        compared.compare(&sides, request);
+    for seed in seeds() {
+        let sides = sides(seed);
+        let requests =
+            [in_all_forms(written()), statements(), questions(), conversations(), in_all_forms(written())].concat();
+        for request in &requests {
+            compared.compare(&sides, request);
+        }
     }
     compared.settle("replies of two copies that differ in what is hidden");
+}
+
+/// Versions as a role is told them, of a dataset and of its orders.
+fn versions(side: &Side, dataset: &str) -> [String; 2] {
+    let datasets = side.agent.get("/datasets").json();
+    let of = datasets["datasets"].as_array().unwrap().iter().find(|entry| entry["id"] == dataset);
+    let hash = of.unwrap_or_else(|| panic!("{datasets}"))["version_hash"].as_str().unwrap().to_owned();
+    [hash, side.agent.get(&format!("/api/sync/tables/orders_{dataset}")).header("etag").to_owned()]
+}
+
+const HIDDEN_CHANGES: &str = "UPDATE orders SET note = 'other', amount = 3 WHERE region <> 'E'; \
+     UPDATE orders SET secret = 'other'; UPDATE items SET cost = 5; DELETE FROM visits WHERE deleted_at IS NOT NULL;";
+const SEEN_CHANGE: &str = "UPDATE orders SET amount = amount + 1 WHERE id = 5;";
+
+#[test]
+fn a_version_changes_with_what_a_role_sees_and_with_nothing_else() {
+    let side = Side::new(Hidden::Few);
+    // The version of a database on another machine is one of time.
+    for dataset in DATASETS.into_iter().filter(|dataset| *dataset != "books") {
+        let before = versions(&side, dataset);
+        side.change(dataset, HIDDEN_CHANGES);
+        assert_eq!(versions(&side, dataset), before, "{dataset}: only what is hidden has changed");
+        side.change(dataset, SEEN_CHANGE);
+        let after = versions(&side, dataset);
+        assert_ne!(after[0], before[0], "{dataset}: a row has changed");
+        assert!(after[1].is_empty() || after[1] != before[1], "orders_{dataset}: a row has changed");
+    }
 }

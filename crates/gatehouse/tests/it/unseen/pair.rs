@@ -18,11 +18,28 @@ const TABLES: &str = "
     CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT, stock INTEGER, cost INTEGER);
     CREATE TABLE absent (id INTEGER PRIMARY KEY, region TEXT, amount INTEGER, note TEXT);";
 
-/// One copy of the data: `Few` things are hidden in it, or `Many`, and other ones.
+/// What is hidden in a copy of the data: next to nothing, or what a seed makes up.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Hidden {
     Few,
-    Many,
+    MadeUp(u64),
+}
+
+/// Numbers that a seed gives one after the other.
+struct Lot(u64);
+
+impl Lot {
+    /// A number below `most`.
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) as usize % most
+    }
+
+    fn of<'a>(&mut self, words: &[&'a str]) -> &'a str {
+        words[self.below(words.len())]
+    }
 }
 
 /// Texts that functions fail on.
@@ -34,49 +51,57 @@ impl Hidden {
     fn rows(self, plain: bool) -> String {
         let mut rows: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         let mut insert = |table, row: String| rows.entry(table).or_default().push(format!("({row})"));
-        let hidden = |i: usize| if plain { "x" } else { NASTY[i % NASTY.len()] };
-        let secret = |i: usize| match self {
-            Self::Few => format!("s{i}"),
-            Self::Many => format!("{} {}", NASTY[i % NASTY.len()], i * 31),
-        };
-        let (between, removed) = if self == Self::Few { (0, 1) } else { (20, 6) };
+        let mut lot = Lot(if let Self::MadeUp(seed) = self { seed } else { 0 });
+        // Hidden texts are all different or few, hidden rows many or few between those that are seen.
+        let (is_distinct, most) = (lot.below(2) == 0, 1 + lot.below(40));
         let mut unseen = 10_000;
+        let hidden = |lot: &mut Lot, unseen: usize| match (plain, is_distinct) {
+            (true, _) => "x".to_owned(),
+            (_, true) => format!("{} {unseen}", lot.of(&NASTY)),
+            (_, false) => lot.of(&NASTY).to_owned(),
+        };
+        let secret = |lot: &mut Lot, i: usize| match self {
+            Self::Few => format!("s{i}"),
+            Self::MadeUp(_) => format!("{} {}", lot.of(&NASTY), lot.below(1000)),
+        };
         for i in 1..=150 {
             let item = ITEMS[i % ITEMS.len()];
             let owner = if i % 3 == 0 { "ann" } else { "bob" };
             let day = format!("2024-{:02}-{:02}", i % 12 + 1, i % 28 + 1);
             let price = i as f64 * 0.1;
             let seen = format!("'{owner}', 'E', '{item}', {}, {price:.1}, '{day}', 'note {}'", i * 7 % 40, i % 50);
-            insert("orders", format!("{i}, 'C-{i}', {seen}, '{}', NULL", secret(i)));
-            for n in 0..between.max(usize::from(i == 77)) {
+            insert("orders", format!("{i}, 'C-{i}', {seen}, '{}', NULL", secret(&mut lot, i)));
+            let between = if self == Self::Few { usize::from(i == 77) } else { lot.below(most) };
+            for _ in 0..between {
                 unseen += 1;
-                let amount = if n % 2 == 0 { 0 } else { 2_147_483_647 };
-                let (region, note) = (if n % 3 == 0 { "A" } else { "W" }, hidden(i + n));
-                let row = format!("'{note}', '{region}', '{note}', {amount}, 0, '2031-01-01', '{note}', 'h', NULL");
+                let amount = lot.of(&["0", "-1", "7", "2147483647", "-2147483648"]);
+                let (region, price) = (lot.of(&["A", "W", "e", "E ", ""]), lot.of(&["0", "-1", "1e300", "NULL"]));
+                let [owner, note] = [(); 2].map(|()| hidden(&mut lot, unseen));
+                let (item, day) = (lot.of(&["tea", "rope", "(", "never seen"]), lot.of(&["2031-01-01", "1970-01-01"]));
+                let row = format!("'{owner}', '{region}', '{item}', {amount}, {price}, '{day}', '{note}', 'h', NULL");
                 insert("orders", format!("{unseen}, 'H-{unseen}', {row}"));
             }
-            if i % (60 / removed) == 0 {
+            if if self == Self::Few { i % 60 == 0 } else { lot.below(10) == 0 } {
                 unseen += 1;
-                let row = format!("'{}', 'E', 'gone', 0, 0, '2032-01-01', '{}', 'd'", hidden(i), hidden(i + 1));
+                let [owner, note] = [(); 2].map(|()| hidden(&mut lot, unseen));
+                let row = format!("'{owner}', 'E', 'gone', 0, 0, '2032-01-01', '{note}', 'd'");
                 insert("orders", format!("{unseen}, 'D-{unseen}', {row}, '2024-05-05 00:00:00'"));
-                insert("visits", format!("{unseen}, '{}', 0, 'd', '2024-05-05 00:00:00'", hidden(i)));
+                insert("visits", format!("{unseen}, '{owner}', 0, 'd', '2024-05-05 00:00:00'"));
             }
             if i % 2 == 0 {
-                insert("visits", format!("{i}, 'page {}', {}, '{}', NULL", i % 9, i % 13 + 1, secret(i)));
+                insert("visits", format!("{i}, 'page {}', {}, '{}', NULL", i % 9, i % 13 + 1, secret(&mut lot, i)));
             }
         }
         // The last number that a database gave out is one that the role may see.
-        insert(
-            "orders",
-            format!("60000, 'C-60000', 'ann', 'E', 'tea', 5, 0.3, '2024-02-29', 'last', '{}', NULL", secret(1)),
-        );
+        let last = secret(&mut lot, 1);
+        insert("orders", format!("60000, 'C-60000', 'ann', 'E', 'tea', 5, 0.3, '2024-02-29', 'last', '{last}', NULL"));
         for (i, item) in ITEMS.iter().enumerate() {
-            let cost = if self == Self::Few { 1 } else { 900 + i };
+            let cost = if self == Self::Few { 1 } else { lot.below(10_000) };
             insert("items", format!("{}, '{item}', {}, {cost}", i + 1, i * 3 + 1));
         }
-        if self == Self::Many {
-            for i in 1..=90 {
-                insert("absent", format!("{i}, 'A', 0, '{}'", hidden(i)));
+        if self != Self::Few {
+            for i in 0..lot.below(200) {
+                insert("absent", format!("{i}, 'A', 0, '{}'", hidden(&mut lot, i)));
             }
         }
         rows.into_iter().map(|(table, rows)| format!("INSERT INTO {table} VALUES {};", rows.join(", "))).collect()
@@ -86,7 +111,7 @@ impl Hidden {
     fn vault(self) -> &'static str {
         match self {
             Self::Few => "CREATE TABLE vault (id INTEGER, pin TEXT); INSERT INTO vault VALUES (1, '4711');",
-            Self::Many => {
+            Self::MadeUp(_) => {
                 "CREATE TABLE payroll (id INTEGER, name TEXT, pay INTEGER, since TIMESTAMP);
                  INSERT INTO payroll VALUES (1, 'ann', 90000, NULL), (2, 'bob', 1, NULL), (3, 'eve', 7, NULL);"
             }
@@ -164,19 +189,20 @@ static ROLES: LazyLock<()> = LazyLock::new(|| {
 pub struct Side {
     pub agent: Client,
     _server: Server,
-    _dir: TempDir,
+    dir: TempDir,
 }
 
-pub fn sides() -> [Side; 2] {
-    [Hidden::Few, Hidden::Many].map(Side::new)
+/// Two copies, of which one holds what a seed makes up.
+pub fn sides(seed: u64) -> [Side; 2] {
+    [Hidden::Few, Hidden::MadeUp(seed)].map(Side::new)
 }
 
 impl Side {
-    fn new(hidden: Hidden) -> Self {
+    pub fn new(hidden: Hidden) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let datasets = dir.path().join("datasets");
         std::fs::create_dir(&datasets).unwrap();
-        files(hidden, &datasets);
+        ["parquet", "hot", "csv"].iter().for_each(|dataset| files(dataset, hidden, "", &datasets));
         std::fs::create_dir(dir.path().join("till")).unwrap();
         // Its writer may be another user.
         std::fs::set_permissions(dir.path().join("till"), PermissionsExt::from_mode(0o777)).unwrap();
@@ -196,19 +222,29 @@ impl Side {
         let builder = builder.env("GATEHOUSE_API_SCAN_MAX_DAILY_BYTES_PER_USER", "1000000000000");
         let server = builder.start();
         let agent = server.client("ann", "agent");
-        Self { agent, _server: server, _dir: dir }
+        Self { agent, _server: server, dir }
+    }
+
+    /// Changes the rows of a dataset; files are written anew, with other hidden rows.
+    pub fn change(&self, dataset: &str, sql: &str) {
+        let sqlite = |path: &str| rusqlite::Connection::open(self.dir.path().join(path)).unwrap();
+        match dataset {
+            "till" => sqlite("till/till.sqlite").execute_batch(sql).unwrap(),
+            "sqlite" => sqlite("datasets/sqlite.sqlite").execute_batch(sql).unwrap(),
+            _ => files(dataset, Hidden::MadeUp(7), sql, &self.dir.path().join("datasets")),
+        }
     }
 }
 
-fn files(hidden: Hidden, dir: &Path) {
-    for (extension, plain) in [("parquet", false), ("hot.parquet", false), ("csv", true)] {
-        let duck = duckdb::Connection::open_in_memory().unwrap();
-        let sql = [TABLES, &hidden.rows(plain)].concat();
-        duck.execute_batch(&format!("BEGIN; {sql} COMMIT;")).unwrap();
-        for table in ["orders", "visits", "items", "absent"] {
-            let file = dir.join(format!("{table}.{extension}"));
-            duck.execute_batch(&format!("COPY {table} TO '{}'", file.display())).unwrap();
-        }
+/// The files of a dataset, after some changes.
+fn files(dataset: &str, hidden: Hidden, changes: &str, dir: &Path) {
+    let extension = if dataset == "hot" { "hot.parquet" } else { dataset };
+    let duck = duckdb::Connection::open_in_memory().unwrap();
+    let sql = [TABLES, &hidden.rows(dataset == "csv"), changes].concat();
+    duck.execute_batch(&format!("BEGIN; {sql} COMMIT;")).unwrap();
+    for table in ["orders", "visits", "items", "absent"] {
+        let file = dir.join(format!("{table}.{extension}"));
+        duck.execute_batch(&format!("COPY {table} TO '{}'", file.display())).unwrap();
     }
 }
 
