@@ -75,6 +75,10 @@ fn bounded(text: &str) -> Result<(), Fault> {
         let what = format!("has the invisible character U+{:04X}", odd as u32);
         return too("invisible_character", what, "an approver must see all that runs");
     }
+    if has_oversized_number(&text.replace("\\\n", "")) {
+        let what = "has a number before `<` or `>`, after `~` or in `{1..9}` that no shell can count to".to_owned();
+        return too("too_long", what, "use a smaller number");
+    }
     if nesting(text) > MAX_NESTING {
         return too("too_deep", format!("nests brackets deeper than {MAX_NESTING}"), "use plainer constructs");
     }
@@ -91,6 +95,29 @@ fn bounded(text: &str) -> Result<(), Fault> {
 /// Text that reads otherwise than it runs: directions of writing, widths of zero, spaces that are none.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{a0}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Whether digits stand where the parser reads a number, of a descriptor (`2>`), of a directory (`~+1`) or of a sequence
+/// (`{1..9}`), and are too many for it: it would fall over them.
+fn has_oversized_number(text: &str) -> bool {
+    const DESCRIPTOR: usize = 9;
+    const COUNT: usize = 18;
+    let mut rest = text;
+    let mut read = 0;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let digits = rest.get(start..).unwrap_or_default();
+        let length = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        let (before, after) = (text.get(..read + start).unwrap_or_default(), digits.get(length..).unwrap_or_default());
+        let before = before.strip_suffix(['+', '-']).unwrap_or(before);
+        let is_descriptor = after.starts_with(['<', '>']);
+        let is_count = before.ends_with(['~', '{']) || before.ends_with("..") || after.starts_with("..");
+        if is_descriptor && length > DESCRIPTOR || is_count && length > COUNT {
+            return true;
+        }
+        read += start + length;
+        rest = after;
+    }
+    false
 }
 
 /// How many brackets are open at most, quoted or not: more than there are, never fewer.
