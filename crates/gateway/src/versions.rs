@@ -10,26 +10,38 @@ use domain::{Ask, Caller, Door, Fault, Kind, Proposal, Purpose, Scan, SessionId,
 use engines::Form;
 use policy::Approved;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::OnceCell;
 
 /// More are not kept: they are forgotten, and made anew.
 const MOST: usize = 4_096;
 
+/// How long a list of datasets waits for their versions. Digests of large tables are made on, for the next list.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// A digest that one caller makes while the others wait for it.
+type Digest = Arc<OnceCell<String>>;
+
 /// Digests of tables as callers see them, by statement and state of the source.
 #[derive(Default)]
 pub struct Versions {
-    digests: Mutex<HashMap<(String, String), String>>,
+    digests: Mutex<HashMap<(String, String), Digest>>,
 }
 
 impl Versions {
-    fn lock(&self) -> MutexGuard<'_, HashMap<(String, String), String>> {
-        self.digests.lock().unwrap_or_else(PoisonError::into_inner)
+    fn of(&self, key: (String, String)) -> Digest {
+        let mut digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
+        if digests.len() >= MOST {
+            digests.clear();
+        }
+        digests.entry(key).or_default().clone()
     }
 }
 
 /// The version of a dataset for one caller.
 pub struct Version {
-    /// None where it cannot be made out now.
+    /// None where it cannot be made out now, or not soon.
     pub hash: Option<String>,
     /// Whether the caller sees all of the dataset.
     pub is_of_all: bool,
@@ -47,18 +59,32 @@ impl House {
         if is_of_all || dataset.source.is_remote() {
             return Version { hash: Some(schema.data_version.clone()), is_of_all };
         }
+        let (house, caller, dataset) = (self.clone(), caller.clone(), dataset.clone());
+        let digesting = tokio::spawn(async move { house.seen_version(&caller, &dataset, &schema).await });
+        let hash = tokio::time::timeout(PATIENCE, digesting).await.ok().and_then(Result::ok).flatten();
+        Version { hash, is_of_all }
+    }
+
+    /// The version of what a caller sees of a dataset's tables.
+    async fn seen_version(
+        self: &Arc<Self>,
+        caller: &Caller,
+        dataset: &Dataset,
+        schema: &SourceSchema,
+    ) -> Option<String> {
+        let policy = self.policy();
         let mut seen = String::new();
-        for table in &policy.view(caller, &schema).tables {
-            let version = match self.table_version(caller, dataset, &schema, &table.name).await {
+        for table in &policy.view(caller, schema).tables {
+            let version = match self.table_version(caller, dataset, schema, &table.name).await {
                 Ok(version) => version,
                 // What policy does not give them (a claim is missing, say) has no state.
                 Err(NotStreamed::Fault(fault)) if fault.kind == Kind::Forbidden => fault.code,
-                Err(_) => return Version { hash: None, is_of_all },
+                Err(_) => return None,
             };
             let columns: Vec<_> = table.columns.iter().map(|column| (&column.name, &column.kind)).collect();
             seen.push_str(&format!("{}\0{columns:?}\0{version}\n", table.name));
         }
-        Version { hash: Some(sha256_hex(seen.as_bytes())), is_of_all }
+        Some(sha256_hex(seen.as_bytes()))
     }
 
     /// The version of one table, by its name for this caller.
@@ -87,10 +113,17 @@ impl House {
         approved: &Approved,
         proposal: Proposal,
     ) -> Result<String, NotStreamed> {
-        let key = (approved.fingerprint(), schema.data_version.clone());
-        if let Some(known) = self.versions.lock().get(&key) {
-            return Ok(known.clone());
-        }
+        let digest = self.versions.of((approved.fingerprint(), schema.data_version.clone()));
+        let made = digest.get_or_try_init(|| self.make_digest(caller, schema, proposal)).await?;
+        Ok(made.clone())
+    }
+
+    async fn make_digest(
+        self: &Arc<Self>,
+        caller: &Caller,
+        schema: &SourceSchema,
+        proposal: Proposal,
+    ) -> Result<String, NotStreamed> {
         let ask = Ask {
             door: Door::Scan,
             purpose: Purpose::Describe,
@@ -101,13 +134,7 @@ impl House {
         };
         let streamed = self.stream(caller.clone(), ask, Wanted::all(Form::Digest)).await?;
         let (digest, _) = streamed.whole().await?;
-        let digest = String::from_utf8(digest).map_err(|_| Fault::internal("version.digest"))?;
-        let mut digests = self.versions.lock();
-        if digests.len() >= MOST {
-            digests.clear();
-        }
-        digests.insert(key, digest.clone());
-        Ok(digest)
+        Ok(String::from_utf8(digest).map_err(|_| Fault::internal("version.digest"))?)
     }
 }
 
@@ -116,5 +143,28 @@ pub fn of_run(approved: &Approved, data_version: String, answered: &[u8]) -> Str
     match approved.sees_all() {
         true => data_version,
         false => sha256_hex([approved.fingerprint().as_bytes(), answered].concat().as_slice()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn who_asks_at_the_same_time_waits_for_one_digest() {
+        let (versions, made) = (Versions::default(), Mutex::new(0));
+        let make = async || {
+            tokio::task::yield_now().await;
+            *made.lock().unwrap() += 1;
+            Ok::<_, ()>("digest".to_owned())
+        };
+        let ask = async || versions.of(("scan".to_owned(), "state".to_owned())).get_or_try_init(&make).await.cloned();
+        let told = tokio::join!(ask(), ask(), ask());
+        assert_eq!((told.0, told.1, told.2, *made.lock().unwrap()), {
+            let digest = Ok("digest".to_owned());
+            (digest.clone(), digest.clone(), digest, 1)
+        });
+        let other = versions.of(("scan".to_owned(), "another state".to_owned()));
+        assert!(other.get().is_none());
     }
 }
