@@ -9,7 +9,7 @@ use gateway::config::{Flags, PlannerChoice};
 use gateway::{House, Serving, data_dir};
 use ledger::NewToken;
 use std::process::ExitCode;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 pub async fn run(serve: Serve) -> Result<ExitCode, Problem> {
     let flags = Flags {
@@ -32,10 +32,12 @@ pub async fn run(serve: Serve) -> Result<ExitCode, Problem> {
     gateway::log::start(&config.log);
     let house = House::open(config)?;
     shut(&house);
+    // Before anybody is told that it is ready: who asks it to stop at once is heard.
+    let signals = Signals::listen()?;
     let serving = gateway::serve(house.clone()).await?;
     print::line(format!("ready {}", serving.url()));
     welcome(&house, &serving, serve.demo).await?;
-    wait_for_signal(&house).await?;
+    signals.stop(&house).await;
     tracing::info!("stopping");
     serving.stop().await;
     Ok(ExitCode::SUCCESS)
@@ -71,16 +73,28 @@ async fn welcome(house: &House, serving: &Serving, demo: bool) -> Result<(), Pro
     Ok(())
 }
 
-/// Until it is to stop. A hangup is how rotations say that the file of the audit lines has moved.
-async fn wait_for_signal(house: &House) -> Result<(), Problem> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut hangup = signal(SignalKind::hangup())?;
-    loop {
-        tokio::select! {
-            _ = terminate.recv() => return Ok(()),
-            _ = interrupt.recv() => return Ok(()),
-            _ = hangup.recv() => house.audit_lines.reopen(),
+/// What the system may tell a running server.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    hangup: Signal,
+}
+
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        let [terminate, interrupt, hangup] =
+            [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()].map(signal);
+        Ok(Self { terminate: terminate?, interrupt: interrupt?, hangup: hangup? })
+    }
+
+    /// Returns when it is to stop. A hangup is how rotations say that the file of the audit lines has moved.
+    async fn stop(mut self, house: &House) {
+        loop {
+            tokio::select! {
+                _ = self.terminate.recv() => return,
+                _ = self.interrupt.recv() => return,
+                _ = self.hangup.recv() => house.audit_lines.reopen(),
+            }
         }
     }
 }
