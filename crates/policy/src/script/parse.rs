@@ -75,7 +75,12 @@ fn bounded(text: &str) -> Result<(), Fault> {
         let what = format!("has the invisible character U+{:04X}", odd as u32);
         return too("invisible_character", what, "an approver must see all that runs");
     }
-    if has_oversized_number(&text.replace("\\\n", "")) {
+    let joined = text.replace("\\\n", "");
+    if has_nameless_document(&joined) {
+        let what = "has a here-document that ends at an empty word".to_owned();
+        return too("syntax", what, "name its end: <<'EOF'");
+    }
+    if has_oversized_number(&joined) {
         let what = "has a number before `<` or `>`, after `~` or in `{1..9}` that no shell can count to".to_owned();
         return too("too_long", what, "use a smaller number");
     }
@@ -95,6 +100,17 @@ fn bounded(text: &str) -> Result<(), Fault> {
 /// Text that reads otherwise than it runs: directions of writing, widths of zero, spaces that are none.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{a0}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Whether a here-document ends at nothing: `<<""`. The parser waits for that end for ever, at the end of the text.
+fn has_nameless_document(text: &str) -> bool {
+    text.match_indices("<<").any(|(at, operator)| {
+        let behind = text.get(at + operator.len()..).unwrap_or_default();
+        let behind = behind.strip_prefix('-').unwrap_or(behind).trim_start_matches([' ', '\t']);
+        let is_end = |c: char| c.is_whitespace() || "<>|&;()".contains(c);
+        let word = behind.split(is_end).next().unwrap_or_default();
+        word.len() > 1 && word.chars().all(|c| matches!(c, '\'' | '"' | '\\'))
+    })
 }
 
 /// Whether digits stand where the parser reads a number, of a descriptor (`2>`), of a directory (`~+1`) or of a sequence

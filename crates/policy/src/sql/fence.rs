@@ -22,7 +22,8 @@ use std::sync::OnceLock;
 pub fn rows(dialect: Dialect) -> Option<LimitClause> {
     let (limit, offset) = match dialect {
         Dialect::DuckDb => return None,
-        // More rows than there can be; none of these engines takes a condition through a LIMIT.
+        // More rows than there can be; none of these engines takes a caller's condition through a LIMIT. Sail takes the
+        // bounds of a join or an ORDER BY through it, which cannot fail.
         Dialect::Spark | Dialect::DataFusion | Dialect::BigQuery => (Some(number(i64::MAX.unsigned_abs())), None),
         Dialect::Sqlite => (Some(Expr::UnaryOp { op: UnaryOperator::Minus, expr: Box::new(number(1)) }), None),
         Dialect::Postgres => (None, Some(Offset { value: number(0), rows: OffsetRows::None })),
