@@ -9,6 +9,7 @@ mod filters;
 mod firm;
 mod functions;
 mod functions_postgres;
+mod functions_sail;
 mod functions_sqlite;
 mod functions_support;
 mod hidden;
