@@ -35,6 +35,12 @@ describe("ask", () => {
       assert.equal(await page.locator("#question").getAttribute("placeholder"), "Ask about Web shop");
     }));
 
+  test("who sees all of a dataset is told its size", () =>
+    visit({ role: "admin" }, async (page) => {
+      await page.getByRole("radio", { name: "Web shop" }).check();
+      await page.locator(".weight").filter({ hasText: /tables · \d/ }).first().waitFor();
+    }));
+
   test("the schema shows columns, types and values, and nothing hidden", () =>
     visit({ dataset: "shop" }, async (page) => {
       const customers = page.locator(".tables details").filter({ hasText: "customers" }).first();
