@@ -19,12 +19,12 @@ use tokio::sync::{Notify, oneshot};
 const LONG_AFTER: Duration = Duration::from_millis(100);
 /// Seconds that an actor may have used for long statements and still count as light.
 const LIGHT: f64 = 2.0;
-/// What a long statement counts for besides its time. Some of them one after the other make an actor heavy, also where each
+/// Seconds that a long statement counts for besides its time. Some of them one after the other make an actor heavy, also where each
 /// has to give its place up at once; one slow moment of a busy machine does not.
 const LONG: f64 = LIGHT / 2.0;
 /// The time in which half of what was used is forgotten.
 const HALF_LIFE: f64 = 10.0;
-/// How often those who wait are looked at without an event: time makes an actor light again.
+/// The pause after which those who wait are looked at without an event: time makes an actor light again.
 const REVIEW: Duration = Duration::from_millis(500);
 /// Actors remembered before those are forgotten that have used next to nothing.
 const MOST_ACTORS: usize = 1_000;
@@ -256,7 +256,7 @@ impl Place {
     pub async fn needed(&self) {
         self.become_long(false).await;
         self.places.lock().call();
-        // Whoever it was needed for may have been served since.
+        // The statement that needed it may have been served since.
         while {
             self.given_up.notified().await;
             !self.places.lock().is_room_needed()
@@ -303,7 +303,7 @@ mod tests {
         Places::new(count, Duration::from_secs(10))
     }
 
-    /// Whether a place comes at once.
+    /// A place, if one comes at once.
     async fn at_once(places: &Places, actor: &str) -> Option<Place> {
         tokio::time::timeout(Duration::from_millis(5), places.take(actor, Attempt::First))
             .await

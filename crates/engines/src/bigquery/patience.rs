@@ -52,7 +52,7 @@ fn uneven(pause: Duration) -> Duration {
 mod tests {
     use super::*;
 
-    /// How often something is tried that takes so long each time.
+    /// The number of tries of something that takes so long each time.
     fn tries(each: Duration) -> u32 {
         let (mut patience, mut elapsed) = (Patience::new(), each);
         while {

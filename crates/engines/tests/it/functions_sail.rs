@@ -37,7 +37,7 @@ const COLUMNS: &[Column] = &[
 /// Several files, as tables of a lake have: what Sail learns from one, it tries on the statistics of the next.
 const FILES: usize = 4;
 
-/// What policy translates by one of the arguments, so that its list does not name them.
+/// Functions that policy translates by one of the arguments, so that its list does not name them.
 const BY_ARGUMENT: &str = "date_diff date_part date_trunc datediff datepart datetrunc strftime";
 
 /// No function: the list says by it how an item of a list is had.

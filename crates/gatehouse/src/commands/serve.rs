@@ -73,7 +73,7 @@ async fn welcome(house: &House, serving: &Serving, demo: bool) -> Result<(), Pro
     Ok(())
 }
 
-/// What the system may tell a running server.
+/// Signals that a running server listens to.
 struct Signals {
     terminate: Signal,
     interrupt: Signal,

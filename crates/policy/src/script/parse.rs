@@ -102,7 +102,7 @@ fn is_invisible(c: char) -> bool {
     matches!(c, '\u{a0}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Whether a here-document ends at nothing: `<<""`. The parser waits for that end for ever, at the end of the text.
+/// A here-document that ends at nothing: `<<""`. The parser waits for that end for ever, at the end of the text.
 fn has_nameless_document(text: &str) -> bool {
     text.match_indices("<<").any(|(at, operator)| {
         let behind = text.get(at + operator.len()..).unwrap_or_default();
@@ -113,8 +113,8 @@ fn has_nameless_document(text: &str) -> bool {
     })
 }
 
-/// Whether digits stand where the parser reads a number, of a descriptor (`2>`), of a directory (`~+1`) or of a sequence
-/// (`{1..9}`), and are too many for it: it would fall over them.
+/// Digits that stand where the parser reads a number, of a descriptor (`2>`), of a directory (`~+1`) or of a sequence
+/// (`{1..9}`), and are too many for it: it falls over them.
 fn has_oversized_number(text: &str) -> bool {
     const DESCRIPTOR: usize = 9;
     const COUNT: usize = 18;
