@@ -14,6 +14,7 @@ use bytes::Bytes;
 use domain::{Fault, ResultColumn};
 use policy::Approved;
 use std::future::pending;
+use std::pin::pin;
 use std::time::{Duration, Instant};
 
 /// A statement that takes longer gives way to those that do not.
@@ -27,6 +28,8 @@ pub struct Streaming<T: Send + 'static> {
     columns: Vec<ResultColumn>,
     data_version: String,
     began: Instant,
+    /// When it had waited for its place and worker.
+    at_work: Instant,
     seconds: u64,
     gave_way: bool,
     /// Bytes that came so far, and those after which the worker is not believed any more.
@@ -111,6 +114,7 @@ impl Engines {
             columns: Vec::new(),
             data_version,
             began,
+            at_work: Instant::now(),
             seconds: limits.seconds,
             gave_way: false,
             came: 0,
@@ -198,13 +202,21 @@ impl<T: Send + 'static> Streaming<T> {
         let late = move |_| fault::timeout(seconds);
         let piece = match &mut work {
             At::Worker(work) => {
-                if !self.gave_way && self.began.elapsed() > SHORT {
-                    work.worker.get()?.weight().give_way();
-                    self.gave_way = true;
-                }
-                let piece = tokio::select! {
-                    piece = tokio::time::timeout(left, work.worker.get()?.piece()) => piece,
-                    () = work.place.needed() => return Err(fault::busy()),
+                let piece = {
+                    let weight = work.worker.get()?.weight();
+                    let mut piece = pin!(tokio::time::timeout(left, work.worker.get()?.piece()));
+                    loop {
+                        // A statement may take its time before its first piece: giving way cannot wait for that.
+                        let short = SHORT.saturating_sub(self.at_work.elapsed());
+                        tokio::select! {
+                            piece = &mut piece => break piece,
+                            () = work.place.needed() => return Err(fault::busy()),
+                            () = tokio::time::sleep(short), if !self.gave_way => {
+                                weight.give_way();
+                                self.gave_way = true;
+                            }
+                        }
+                    }
                 };
                 work.worker.understand(piece.map_err(late)?)?
             }
