@@ -182,16 +182,17 @@ fn literal(value: &Value) -> Option<&str> {
     if let Value::SingleQuotedString(text) = value { Some(text) } else { None }
 }
 
-/// `2024-05-01`, and whatever time of that day.
+/// `2024-05-01`, and whatever time of that day. A year has four digits: Postgres reads `10-11-12` by a setting of its own.
 fn date(text: &str) -> Option<Moment> {
     let text = text.trim();
     let (day, time) = text.split_at(text.find([' ', 'T', 't']).unwrap_or(text.len()));
     let is_time = time.chars().all(|c| c.is_ascii_digit() || " :.+-TtZz".contains(c));
+    let has_year = day.split('-').next().is_some_and(|year| year.len() == 4);
     let mut parts = day.split('-').map(|part| part.parse::<i64>().ok());
     let (Some(year), Some(month), Some(day), None) = (parts.next()?, parts.next()?, parts.next()?, parts.next()) else {
         return None;
     };
-    let found = civil(year, month, day).filter(|_| is_time)?;
+    let found = civil(year, month, day).filter(|_| has_year && is_time)?;
     Some(if time.is_empty() { found } else { found.loose(DAY, 2 * DAY) })
 }
 
