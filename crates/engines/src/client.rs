@@ -40,6 +40,8 @@ pub struct Room {
     pub writes: bool,
     /// Whether its results are large.
     pub window: bool,
+    /// Whether rows are hidden from its statements.
+    pub hides_rows: bool,
 }
 
 pub struct Worker {
@@ -166,8 +168,8 @@ impl Worker {
 
     async fn open(&mut self, source: &Source, copies: &Copies, room: &Room) -> Result<(), Fault> {
         let engine = self.engine(&source.kind, copies, room.writes).ok_or_else(|| Fault::internal("engine.paths"))?;
-        let Room { jail, threads, .. } = *room;
-        let request = Request::Open(Open { engine, memory_bytes: jail.memory_bytes, threads });
+        let Room { jail, threads, hides_rows, .. } = *room;
+        let request = Request::Open(Open { engine, memory_bytes: jail.memory_bytes, threads, hides_rows });
         match tokio::time::timeout(OPEN_TIMEOUT, self.ask(&request, SLACK)).await {
             Ok(Ok((Done::Opened, _))) => Ok(()),
             Ok(Ok(_)) => Err(Fault::internal("engine.protocol")),

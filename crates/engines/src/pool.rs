@@ -28,6 +28,8 @@ pub(crate) struct Key {
     pub source: String,
     pub role: String,
     pub profile: Profile,
+    /// Rows are hidden from its statements.
+    pub hides_rows: bool,
 }
 
 /// What a worker is for, and with it what it may use.
@@ -147,7 +149,12 @@ impl Engines {
         (profile, attempt): (Profile, Attempt),
         turn: T,
     ) -> Result<Work<T>, Fault> {
-        let key = Key { source: source.name.clone(), role: approved.role().to_owned(), profile };
+        let key = Key {
+            source: source.name.clone(),
+            role: approved.role().to_owned(),
+            profile,
+            hides_rows: approved.hides_rows(),
+        };
         let mut place = self.places(profile).take(&approved.caller().actor, attempt).await?;
         let worker = Killing(Some(self.worker(&key, source).await?));
         place.begin();
@@ -175,7 +182,7 @@ impl Engines {
 
     /// Has a writer open the source once: what one that was killed left half done is undone. Readers cannot.
     pub async fn recover(&self, source: &Source) -> Result<(), Fault> {
-        self.start(source, Profile::Write, false).await.map(bury)
+        self.start(source, (Profile::Write, false), false).await.map(bury)
     }
 
     /// Proves from inside a jail, or from where its statements run, that this source cannot be written to.
@@ -196,7 +203,7 @@ impl Engines {
     /// A worker for what is asked on no role's behalf. It is not used again.
     async fn nobodys(&self, source: &Source) -> Result<(Place, Killing), Fault> {
         let place = self.places(Profile::Usual).take(NOBODY, Attempt::First).await?;
-        Ok((place, Killing(Some(self.start(source, Profile::Usual, false).await?))))
+        Ok((place, Killing(Some(self.start(source, (Profile::Usual, false), false).await?))))
     }
 
     fn places(&self, profile: Profile) -> &Places {
@@ -218,25 +225,31 @@ impl Engines {
             }
             bury(worker);
         }
-        self.start(source, key.profile, false).await
+        self.start(source, (key.profile, key.hides_rows), false).await
     }
 
-    async fn start(&self, source: &Source, profile: Profile, unhurried: bool) -> Result<Worker, Fault> {
+    async fn start(
+        &self,
+        source: &Source,
+        (profile, hides_rows): (Profile, bool),
+        unhurried: bool,
+    ) -> Result<Worker, Fault> {
         // Before its copies are looked for: a worker may read a newer state than it says, never an older one.
         let data_version = source.data_version()?;
         let copies = self.copies(source);
         let sandbox = self.shared.sandbox.clone();
-        Worker::start(sandbox, source, (&copies, data_version), self.room(profile), unhurried).await
+        let room = Room { hides_rows, ..self.room(profile) };
+        Worker::start(sandbox, source, (&copies, data_version), room, unhurried).await
     }
 
     fn room(&self, profile: Profile) -> Room {
         let settings = &self.shared.settings;
         match profile {
-            Profile::Usual => Room { jail: settings.jail, threads: 1, writes: false, window: false },
-            Profile::Write => Room { jail: settings.jail, threads: 1, writes: true, window: false },
+            Profile::Usual => Room { jail: settings.jail, threads: 1, writes: false, window: false, hides_rows: false },
+            Profile::Write => Room { jail: settings.jail, threads: 1, writes: true, window: false, hides_rows: false },
             Profile::Scan | Profile::Joined => {
                 let jail = settings.scan.jail;
-                Room { jail, threads: threads(jail.cpus), writes: false, window: true }
+                Room { jail, threads: threads(jail.cpus), writes: false, window: true, hides_rows: false }
             }
         }
     }
@@ -335,7 +348,7 @@ impl<T: Send + 'static> Work<T> {
         }
         let (engines, key, source) = (self.engines.clone(), self.key.clone(), self.source.clone());
         runtime.spawn(async move {
-            if let Ok(worker) = engines.start(&source, key.profile, true).await {
+            if let Ok(worker) = engines.start(&source, (key.profile, key.hides_rows), true).await {
                 engines.put_back(key, Killing(Some(worker)));
             }
             drop(held);

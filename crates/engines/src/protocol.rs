@@ -45,6 +45,10 @@ pub struct Open {
     /// What DuckDB may use to read; one is enough for small questions.
     #[serde(default = "one")]
     pub threads: u32,
+    /// Rows are hidden from the statements that it is for: what the engine knows of all rows must not decide what it
+    /// evaluates.
+    #[serde(default)]
+    pub hides_rows: bool,
 }
 
 fn one() -> u32 {

@@ -121,7 +121,9 @@ fn copy_out(copy: &CopyOut, out: &mut (impl Write + Send)) -> Result<Done, Faile
 
 fn open_engine(open: &Open) -> Result<Box<dyn Engine>, Failed> {
     Ok(match &open.engine {
-        OpenEngine::Files(tables) => Box::new(duck::Duck::open(tables, open.memory_bytes, open.threads)?),
+        OpenEngine::Files(tables) => {
+            Box::new(duck::Duck::open(tables, open.memory_bytes, open.threads, open.hides_rows)?)
+        }
         OpenEngine::Sqlite(path) => Box::new(sqlite::Sqlite::open(path, sqlite::Access::Immutable)?),
         OpenEngine::SqliteLive(path) => Box::new(sqlite::Sqlite::open(path, sqlite::Access::Live)?),
         OpenEngine::SqliteWriter(path) => Box::new(sqlite::Sqlite::open(path, sqlite::Access::Writer)?),

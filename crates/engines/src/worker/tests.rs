@@ -1,5 +1,7 @@
 //! The engines' own lockdown, alone: no check before it, no sandbox around it.
 
+mod folded;
+
 use super::serve;
 use crate::protocol::{
     CopyOut, Done, Failed, Open, OpenEngine, OpenTable, Query, Request, TAG_ARROW, TAG_DONE, TAG_FAILED, TAG_REQUEST,
@@ -9,8 +11,11 @@ use std::path::Path;
 
 /// Opens a source and runs statements in it, one after the other.
 fn run(engine: OpenEngine, statements: &[&str]) -> Vec<Result<Done, Failed>> {
-    let mut input = Vec::new();
-    let open = Request::Open(Open { engine, memory_bytes: 512 * 1024 * 1024, threads: 1 });
+    opened(Open { engine, memory_bytes: 512 * 1024 * 1024, threads: 1, hides_rows: false }, statements)
+}
+
+fn opened(open: Open, statements: &[&str]) -> Vec<Result<Done, Failed>> {
+    let (mut input, open) = (Vec::new(), Request::Open(open));
     let queries = statements
         .iter()
         .map(|sql| Request::Query(Query { sql: (*sql).to_owned(), rows: 100, bytes: 1_000_000, ..Query::default() }));

@@ -70,7 +70,7 @@ mod tests {
         duck.execute_batch(&format!("COPY (SELECT 1 AS n) TO '{}'", path.display())).unwrap();
         copy(&CopyOut { path: path.clone(), to: to.clone(), memory_bytes: 512 << 20, threads: 1 }).unwrap();
         let table = OpenTable { name: "t".to_owned(), path, copy: Some(to) };
-        let duck = Duck::open(&[table], 512 << 20, 1).unwrap();
+        let duck = Duck::open(&[table], 512 << 20, 1, false).unwrap();
         let plan = |connection: &Connection| {
             connection.query_row("EXPLAIN SELECT n FROM main.t", [], |row| row.get::<_, String>(1)).unwrap()
         };

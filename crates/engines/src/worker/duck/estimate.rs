@@ -162,7 +162,7 @@ mod tests {
         let rows = "SELECT range AS id, 'x' AS note FROM range(100000)";
         let made = Connection::open_in_memory().unwrap();
         made.execute_batch(&format!("COPY ({rows}) TO '{}' (ROW_GROUP_SIZE 10000)", path.display())).unwrap();
-        let duck = Duck::open(&[OpenTable { name: "t".into(), path, copy: None }], 256 << 20, 1).unwrap();
+        let duck = Duck::open(&[OpenTable { name: "t".into(), path, copy: None }], 256 << 20, 1, false).unwrap();
         let endless = "SELECT a.id FROM t AS a CROSS JOIN t AS b CROSS JOIN t AS c WHERE a.id + b.id + c.id > 5";
         let patience = Duration::from_millis(20);
         let estimate = duck.measure(&query(endless, false), patience).unwrap();
