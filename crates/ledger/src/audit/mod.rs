@@ -11,6 +11,7 @@ pub(crate) mod head;
 mod recent;
 mod registers;
 mod report;
+mod sign_ins;
 pub(crate) mod signing;
 mod strays;
 pub(crate) mod verify;

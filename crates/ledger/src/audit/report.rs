@@ -66,6 +66,8 @@ pub enum FlawKind {
     RunTwice,
     /// A token is not what its entries say.
     TokenDiffers,
+    /// A sign-in code, or one that a session was started with, is not what its entry says.
+    LoginDiffers,
     SessionDiffers,
     ApprovalDiffers,
     /// A script that waits for approval, or did, is not what its entries say.
