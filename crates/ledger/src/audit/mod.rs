@@ -13,6 +13,7 @@ mod registers;
 mod report;
 mod sign_ins;
 pub(crate) mod signing;
+mod span;
 mod strays;
 pub(crate) mod verify;
 

@@ -1,6 +1,8 @@
 //! What a walk of the chain found.
 
 use super::head::{self, SignedHead};
+use super::span::Moment;
+use crate::time;
 use serde::Serialize;
 use std::fmt;
 
@@ -57,7 +59,7 @@ pub enum FlawKind {
     HeadMissing,
     /// A head was signed, and is not in the exported file.
     HeadUnexported,
-    /// Entries have no head, though much younger ones follow: heads were deleted.
+    /// Entries have no head, though there are much younger ones that have none either: heads were deleted.
     HeadsMissing,
     CapsuleChanged,
     CapsuleMissing,
@@ -98,11 +100,20 @@ impl Flaw {
         Self { seq: Some(head.seq), kind: FlawKind::HeadUnexported, message }
     }
 
-    pub(super) fn heads_missing(from: i64, (since, until): (&str, &str)) -> Self {
-        let message = format!(
-            "no signed head covers it, though it is of {since} and the last one of {until}: signed heads were deleted"
-        );
-        Self { seq: Some(from), kind: FlawKind::HeadsMissing, message }
+    pub(super) fn undated(seq: i64, at: &str) -> Self {
+        Self { seq: Some(seq), kind: FlawKind::EntryChanged, message: format!("its time `{at}` cannot be read") }
+    }
+
+    /// Of the oldest and the youngest entry without a head, in a chain of so many.
+    pub(super) fn heads_missing((oldest, youngest): (Moment, Moment), entries: i64) -> Self {
+        let (first, other, why) = match oldest.seq < youngest.seq {
+            true => (oldest, youngest, "signed heads were deleted"),
+            false => (youngest, oldest, "signed heads were deleted, or a clock was set back"),
+        };
+        let (since, until) = (time::text(first.at), time::text(other.at));
+        let name = if other.seq == entries { "the last one".to_owned() } else { format!("entry {}", other.seq) };
+        let message = format!("no signed head covers it, though it is of {since} and {name} of {until}: {why}");
+        Self { seq: Some(first.seq), kind: FlawKind::HeadsMissing, message }
     }
 
     pub(super) fn heads_were_missing(seq: i64, (from, to): (i64, i64)) -> Self {

@@ -14,6 +14,7 @@ on_both! {
     processes_that_never_sign_leave_no_tail_to_the_next,
     the_unsigned_tail_is_told,
     exports_that_failed_are_made_up_for,
+    times_that_a_running_server_signed_need_not_run_forwards,
     a_head_is_not_signed_with_another_key,
 }
 
@@ -164,6 +165,29 @@ async fn exports_that_failed_are_made_up_for(place: Place) {
         assert!(ledger.verify().await.unwrap().is_whole());
         assert_eq!(ledger.take_up_chain().await.unwrap(), 0);
     }
+}
+
+async fn restart(place: &Place) -> Ledger {
+    let ledger = place.open();
+    ledger.join("server").await.unwrap();
+    ledger.take_up_chain().await.unwrap();
+    ledger.append(AuditEvent::new("server.started")).await.unwrap();
+    ledger.sign_head().await.unwrap();
+    ledger
+}
+
+/// The clock of its machine was set, by hours: nothing is missing, and the chain must not say so for good.
+async fn times_that_a_running_server_signed_need_not_run_forwards(place: Place) {
+    let ledger = restart(&place).await;
+    let last: i64 = place.one("SELECT max(seq) FROM audit").parse().unwrap();
+    for _ in 0..2 {
+        ledger.append(AuditEvent::new("contracts.reloaded")).await.unwrap();
+    }
+    set_back(&place, last + 1..=last + 1, "2020-01-01T00:00:00");
+    assert_eq!(ledger.verify().await.unwrap().flaw.unwrap().kind, FlawKind::HeadsMissing);
+    ledger.sign_head().await.unwrap();
+    let report = ledger.verify().await.unwrap();
+    assert_eq!((report.flaw, report.signed), (None, last + 2));
 }
 
 fn exported(place: &Place) -> Vec<i64> {
