@@ -43,7 +43,7 @@ mod store;
 mod time;
 mod tokens;
 
-pub use audit::{AuditEntry, AuditEvent, AuditState, ChainReport, Flaw, FlawKind, SignedHead};
+pub use audit::{AuditEntry, AuditEvent, AuditState, ChainReport, Flaw, FlawKind, Reexport, SignedHead};
 pub use bounds::{kept_params, kept_statement};
 pub use changes::Begun;
 pub use error::LedgerError;

@@ -199,6 +199,7 @@ fn verify_finds_a_changed_sign_in_code() {
     let output = gatehouse(&["audit", "verify", "--json", "--data", at]);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["flaw"]["kind"], "login_differs");
+    assert!(report["reexported"].is_null(), "{report}");
 }
 
 #[test]

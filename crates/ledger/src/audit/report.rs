@@ -20,6 +20,9 @@ pub struct ChainReport {
     /// How many of them the exported file has; none where there is no such file. Without it, and without a copy of it on
     /// another machine, an older copy of the whole ledger looks whole.
     pub exported: Option<i64>,
+    /// The exported file has lacked heads, and was made whole from the ledger. No flaw, since a backup that is put back
+    /// without its file does this too; but what the file knew before is not known any more.
+    pub reexported: Option<Reexport>,
     /// Capsules whose digest was compared.
     pub capsules: i64,
     /// Capsules that are gone because their time was up.
@@ -32,6 +35,15 @@ impl ChainReport {
     pub fn is_whole(&self) -> bool {
         self.flaw.is_none()
     }
+}
+
+/// The last time that heads were exported anew, and how often that was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Reexport {
+    /// The entry that says so.
+    pub seq: i64,
+    pub at: String,
+    pub times: i64,
 }
 
 /// Where the chain is broken, and how.

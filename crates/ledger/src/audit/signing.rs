@@ -4,7 +4,7 @@
 
 use super::head::{self, SignedHead};
 use super::span::{Moment, Span};
-use super::{AuditEvent, HEADS_MISSING, append, tail};
+use super::{AuditEvent, HEADS_MISSING, HEADS_REEXPORTED, append, tail};
 use crate::keys::AuditKey;
 use crate::store::{Conn, Row, args};
 use crate::{Ledger, LedgerError, time};
@@ -80,6 +80,13 @@ impl Signing {
         sign(conn, key, self.last().as_ref(), self.interval).ok().flatten()
     }
 
+    /// The number of these heads that should have been exported before. A young one may be late, after a crash between
+    /// table and file. Of several servers each has a file of its own, which knows of no heads before the server began.
+    fn overdue(&self, heads: &[SignedHead]) -> usize {
+        let young = young(patience(self.interval));
+        if self.shared { 0 } else { heads.iter().filter(|head| head.at < young).count() }
+    }
+
     fn last(&self) -> Option<Known> {
         self.state().last.clone()
     }
@@ -120,7 +127,18 @@ impl Ledger {
         let kept = kept.iter().map(SignedHead::read).collect::<Result<Vec<_>, _>>()?;
         let file = self.signing.file.clone();
         let filled = tokio::task::spawn_blocking(move || head::fill(&file, &kept));
-        filled.await.map_err(|_| LedgerError::Closed)?
+        let filled = filled.await.map_err(|_| LedgerError::Closed)??;
+        self.note_reexport(self.signing.overdue(&filled)).await?;
+        Ok(filled.len())
+    }
+
+    /// Exporting hides that the file lacked heads, which `verify` told until then: the chain says so from now on.
+    async fn note_reexport(&self, heads: usize) -> Result<(), LedgerError> {
+        if heads == 0 {
+            return Ok(());
+        }
+        let event = AuditEvent::new(HEADS_REEXPORTED).detail(json!({ "heads": heads }));
+        self.store.write(move |conn| append(conn, &event)).await.map(drop)
     }
 
     /// After a write before which the tail was signed. A head that cannot be signed or exported stops no record: the next
@@ -137,6 +155,7 @@ impl Ledger {
     /// Exports a head, and those before it that the file lacks since its last line.
     async fn export_heads(&self, head: &SignedHead) -> Result<(), LedgerError> {
         const AT_ONCE: usize = 1_000;
+        let mut overdue = 0;
         loop {
             let file = self.signing.file.clone();
             let known = tokio::task::spawn_blocking(move || head::last_exported(&file));
@@ -154,11 +173,15 @@ impl Ledger {
             if is_last {
                 heads.push(head.clone());
             }
+            // Where nothing is new, the head is in the file already.
+            if from < to {
+                overdue += self.signing.overdue(&heads);
+            }
             let file = self.signing.file.clone();
             let exported = tokio::task::spawn_blocking(move || head::export(&file, &heads));
             exported.await.map_err(|_| LedgerError::Closed)??;
             if is_last {
-                return Ok(());
+                return self.note_reexport(overdue).await;
             }
         }
     }

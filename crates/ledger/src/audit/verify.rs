@@ -2,11 +2,11 @@
 
 use super::head::{self, SignedHead};
 use super::registers::{Registers, Said};
-use super::report::{ChainReport, Flaw, FlawKind};
+use super::report::{ChainReport, Flaw, FlawKind, Reexport};
 use super::signing::{patience, young};
 use super::span::{Moment, Span};
 use super::strays::{self, Met};
-use super::{CAPSULES_PRUNED, GENESIS, HEADS_MISSING, RUN_RECORDED, RunDetail, link};
+use super::{CAPSULES_PRUNED, GENESIS, HEADS_MISSING, HEADS_REEXPORTED, RUN_RECORDED, RunDetail, link};
 use crate::keys::AuditKey;
 use crate::store::{Conn, Row, args};
 use crate::{Home, Ledger, LedgerError, capsule, time};
@@ -202,6 +202,7 @@ impl<'a> Walk<'a> {
             unsigned_since: None,
             heads: 0,
             exported: None,
+            reexported: None,
             capsules: 0,
             pruned: 0,
             flaw: None,
@@ -306,6 +307,10 @@ impl<'a> Walk<'a> {
             let Uncovered { from, to } = named.unwrap_or(Uncovered { from: 0, to: seq - 1 });
             self.heads_were_missing =
                 self.heads_were_missing.take().or_else(|| Some(Flaw::heads_were_missing(seq, (from, to))));
+        }
+        if seen.kind == HEADS_REEXPORTED {
+            let times = self.report.reexported.as_ref().map_or(0, |before| before.times) + 1;
+            self.report.reexported = Some(Reexport { seq, at: seen.at.clone(), times });
         }
         if seq == self.report.signed + 1 {
             self.report.unsigned_since = Some(seen.at);
