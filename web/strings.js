@@ -187,6 +187,8 @@ export const strings = {
     `${entries} entries, ${heads} signed heads and ${capsules} runs were looked at.`,
   unsignedTail: (/** @type {number} */ n, /** @type {string} */ since) =>
     `No signed head covers the last ${count(n, "entry", "entries")} yet, since ${since}: until one does, a change there would not show.`,
+  reexported: (/** @type {string} */ seq, /** @type {string} */ at) =>
+    `Signed heads were missing in audit-heads.jsonl at ${at} and were exported again (entry ${seq}): an older copy of the whole ledger, put back before that, would not show.`,
   lastEntries: "Last entries",
   number: "No.",
   when: "When",

@@ -51,9 +51,10 @@ function State({ state: { entries, head } }) {
 function Report({ report }) {
   const facts = strings.verified(grouped(report.entries), grouped(report.heads), grouped(report.capsules));
   const tail = report.unsigned_since && strings.unsignedTail(report.entries - report.signed, momentOf(report.unsigned_since));
-  if (report.whole) return html`<section class="verdict allowed"><h2>${strings.whole}</h2><p class="muted">${facts} ${tail}</p></section>`;
+  const lost = report.reexported && strings.reexported(grouped(report.reexported.seq), momentOf(report.reexported.at));
+  if (report.whole) return html`<section class="verdict allowed"><h2>${strings.whole}</h2><p class="muted">${facts} ${tail} ${lost}</p></section>`;
   const where = report.flaw?.seq ? strings.atEntry(grouped(report.flaw.seq)) : "";
-  return html`<section class="verdict broken"><h2>${strings.broken}</h2><p>${where}${report.flaw?.message}</p><p class="muted">${facts}</p></section>`;
+  return html`<section class="verdict broken"><h2>${strings.broken}</h2><p>${where}${report.flaw?.message}</p><p class="muted">${facts} ${lost}</p></section>`;
 }
 
 /** @param {{recent: AuditState["recent"]}} props */

@@ -120,6 +120,7 @@
  * @property {number} signed
  * @property {string | null} unsigned_since
  * @property {number} heads
+ * @property {{seq: number, at: string, times: number} | null} reexported
  * @property {number} capsules
  * @property {number} pruned
  * @property {{seq: number | null, kind: string, message: string} | null} flaw

@@ -43,7 +43,7 @@ mod store;
 mod time;
 mod tokens;
 
-pub use audit::{AuditEntry, AuditEvent, AuditState, ChainReport, Flaw, FlawKind, SignedHead};
+pub use audit::{AuditEntry, AuditEvent, AuditState, ChainReport, Flaw, FlawKind, Reexport, SignedHead};
 pub use bounds::{kept_params, kept_statement};
 pub use changes::Begun;
 pub use error::LedgerError;
@@ -64,7 +64,7 @@ use keys::AuditKey;
 use servers::Membership;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use store::{Conn, Store};
 
 /// How often heads are signed where nothing else is said.
@@ -132,9 +132,10 @@ impl Ledger {
             return self.store.write(work).await;
         }
         let (key, signing) = (self.key.clone(), self.signing.clone());
+        let begun = Instant::now();
         // In one piece of work: what a caller has begun to write is written, also if that caller goes away.
         let (head, done) = self.store.write(move |conn| Ok((signing.try_sign(conn, &key), work(conn)?))).await?;
-        self.signed_by_the_way(head).await;
+        self.signed_by_the_way(head, begun).await;
         Ok(done)
     }
 

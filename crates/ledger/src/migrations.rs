@@ -27,5 +27,6 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     "008_ops",
     "009_heard",
     "010_cells",
-    "011_origins"
+    "011_origins",
+    "012_logins"
 ];

@@ -1,8 +1,8 @@
 //! Signing in to the page: a one-time code, changed for a session.
 
 use crate::audit::{self, AuditEvent};
-use crate::secret::{self, Presented, Secret, Use};
-use crate::store::{Conn, args};
+use crate::secret::{self, Minted, Presented, Secret, Use};
+use crate::store::{Conn, Row, args};
 use crate::{Ledger, LedgerError, names, time};
 use domain::{Actor, Names};
 use jiff::{SignedDuration, Timestamp};
@@ -10,6 +10,10 @@ use serde_json::json;
 
 const LOGIN_LASTS: SignedDuration = SignedDuration::from_mins(10);
 const SESSION_LASTS: SignedDuration = SignedDuration::from_hours(12);
+
+/// The kinds of rows.
+pub(crate) const LOGIN: &str = "login";
+const SESSION: &str = "session";
 
 /// Who is signed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,10 +23,10 @@ pub struct Identity {
 }
 
 impl Ledger {
-    /// A sign-in code for the page: good once, for ten minutes.
+    /// A sign-in code for the page, good once, for ten minutes, and its `login.created` entry.
     pub async fn create_login(&self, actor: &str, role: &str) -> Result<Secret, LedgerError> {
-        let (actor, role) = (Actor::token(actor), role.to_owned());
-        self.write(move |conn| create_login(conn, &actor, &role)).await
+        let (actor, role, written) = (Actor::token(actor), role.to_owned(), self.names);
+        self.write(move |conn| create_login(conn, &actor, &role, written)).await
     }
 
     /// Changes a sign-in code for a session of twelve hours; the code is then used up.
@@ -47,21 +51,53 @@ impl Ledger {
     }
 }
 
-fn create_login(conn: &dyn Conn, actor: &Actor, role: &str) -> Result<Secret, LedgerError> {
+/// A row of the table, code or session.
+pub(crate) struct Kept {
+    pub id: String,
+    pub kind: String,
+    hash: String,
+    pub actor: String,
+    pub role: String,
+    pub expires_at: String,
+}
+
+impl Kept {
+    pub(crate) fn read(row: &Row) -> Result<Self, LedgerError> {
+        let (id, kind, hash) = (row.get("id")?, row.get("kind")?, row.get("hash")?);
+        let (actor, role, expires_at) = (row.get("actor")?, row.get("role")?, row.get("expires_at")?);
+        Ok(Self { id, kind, hash, actor, role, expires_at })
+    }
+
+    /// The digest that its entry names.
+    pub(crate) fn record(&self) -> Result<String, LedgerError> {
+        audit::record(&[&self.id, &self.kind, &self.hash, &self.actor, &self.role, &self.expires_at])
+    }
+}
+
+fn create_login(conn: &dyn Conn, actor: &Actor, role: &str, written: Names) -> Result<Secret, LedgerError> {
     names::check(conn, actor)?;
     conn.execute("DELETE FROM sign_ins WHERE expires_at <= $1", args![time::text(Timestamp::now())])?;
-    insert(conn, Use::Login, (&names::KEPT.write(actor), role), LOGIN_LASTS).map(|(_, code)| code)
+    let (code, secret) = insert(conn, Use::Login, (&names::KEPT.write(actor), role), LOGIN_LASTS)?;
+    let created = AuditEvent::new("login.created").about(&written.write(actor), role);
+    let detail = json!({ "login": code.id, "expires_at": code.expires_at, "record": code.record()? });
+    audit::append(conn, &created.detail(detail))?;
+    Ok(secret)
 }
 
 /// Takes the code and gives a session for it. A code that was used, is too old or is wrong gives nothing.
 fn redeem_login(conn: &dyn Conn, code: &Presented, written: Names) -> Result<Option<Secret>, LedgerError> {
     let Some(who) = identity(conn, code, written)? else { return Ok(None) };
+    let used = Kept::read(&conn.only("SELECT * FROM sign_ins WHERE id = $1", args![&code.id])?)?;
     delete(conn, code)?;
     let kept = names::KEPT.write(&written.read(&who.actor));
-    let (id, session) = insert(conn, Use::Session, (&kept, &who.role), SESSION_LASTS)?;
+    let (session, secret) = insert(conn, Use::Session, (&kept, &who.role), SESSION_LASTS)?;
     let started = AuditEvent::new("session.started").about(&who.actor, &who.role);
-    audit::append(conn, &started.detail(json!({ "session": id })))?;
-    Ok(Some(session))
+    let detail = json!({
+        "session": session.id, "login": used.id, "login_record": used.record()?,
+        "expires_at": session.expires_at, "record": session.record()?,
+    });
+    audit::append(conn, &started.detail(detail))?;
+    Ok(Some(secret))
 }
 
 fn identity(conn: &dyn Conn, presented: &Presented, written: Names) -> Result<Option<Identity>, LedgerError> {
@@ -82,21 +118,22 @@ fn end_session(conn: &dyn Conn, session: &Presented, written: Names) -> Result<b
     Ok(true)
 }
 
-/// The id of the new row, and its secret.
+/// The new row, and its secret.
 fn insert(
     conn: &dyn Conn,
     purpose: Use,
     (actor, role): (&str, &str),
     lasts: SignedDuration,
-) -> Result<(String, Secret), LedgerError> {
-    let minted = secret::mint(purpose)?;
-    let kind = if matches!(purpose, Use::Login) { "login" } else { "session" };
+) -> Result<(Kept, Secret), LedgerError> {
+    let Minted { id, hash, secret } = secret::mint(purpose)?;
+    let kind = if matches!(purpose, Use::Login) { LOGIN } else { SESSION }.to_owned();
     let expires_at = time::text(Timestamp::now().saturating_add(lasts).unwrap_or(Timestamp::MAX));
+    let new = Kept { id, kind, hash, actor: actor.to_owned(), role: role.to_owned(), expires_at };
     conn.execute(
         "INSERT INTO sign_ins (id, kind, hash, actor, role, expires_at) VALUES ($1, $2, $3, $4, $5, $6)",
-        args![&minted.id, kind, &minted.hash, actor, role, expires_at],
+        args![&new.id, &new.kind, &new.hash, &new.actor, &new.role, &new.expires_at],
     )?;
-    Ok((minted.id, minted.secret))
+    Ok((new, secret))
 }
 
 fn delete(conn: &dyn Conn, presented: &Presented) -> Result<(), LedgerError> {

@@ -4,7 +4,7 @@ use super::{existing, load_without_sources};
 use crate::cli::{Audit, Data};
 use crate::print::{self, Problem};
 use gateway::config::Config;
-use ledger::{ChainReport, Home, Ledger};
+use ledger::{ChainReport, Home, Ledger, Reexport};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -49,12 +49,26 @@ fn verify(data: &Data, json: bool) -> Result<ExitCode, Problem> {
     if json {
         print::json(&report);
     } else {
-        match &report.flaw {
-            None => print::line(whole(&report)),
-            Some(flaw) => print::line(format!("broken: {flaw}")),
-        }
+        print::line(told(&report));
     }
     Ok(if report.is_whole() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// The verdict. That exported heads were lost once is told with either.
+fn told(report: &ChainReport) -> String {
+    let mut text = match &report.flaw {
+        None => whole(report),
+        Some(flaw) => format!("broken: {flaw}"),
+    };
+    if let Some(lost) = &report.reexported {
+        let Reexport { seq, at, times } = lost;
+        let times = if *times == 1 { String::new() } else { format!("; {times} times in all") };
+        text += &format!(
+            "; heads were missing in `audit-heads.jsonl` on {at} (entry {seq}{times}) and exported anew: an older copy of the \
+             whole ledger, put back before that, would not show"
+        );
+    }
+    text
 }
 
 /// What was looked at, and what no look at this machine can tell.
@@ -71,4 +85,29 @@ fn whole(report: &ChainReport) -> String {
         text += "; there are no exported heads beside it: an older copy of the whole ledger would not show";
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ledger::{Flaw, FlawKind};
+
+    #[test]
+    fn told_says_each_time_that_exported_heads_were_lost() {
+        let report = |flaw, times| ChainReport {
+            entries: 9,
+            signed: 9,
+            unsigned_since: None,
+            heads: 4,
+            exported: Some(4),
+            reexported: (times > 0).then(|| Reexport { seq: 7, at: "2026-11-17T14:00:12Z".to_owned(), times }),
+            capsules: 3,
+            pruned: 0,
+            flaw,
+        };
+        let flaw = Flaw { seq: Some(2), kind: FlawKind::EntryChanged, message: "it cannot be read".to_owned() };
+        insta::assert_snapshot!(told(&report(None, 0)), @"whole: 9 entries, 4 signed heads");
+        insta::assert_snapshot!(told(&report(None, 1)), @"whole: 9 entries, 4 signed heads; heads were missing in `audit-heads.jsonl` on 2026-11-17T14:00:12Z (entry 7) and exported anew: an older copy of the whole ledger, put back before that, would not show");
+        insta::assert_snapshot!(told(&report(Some(flaw), 2)), @"broken: entry 2: it cannot be read; heads were missing in `audit-heads.jsonl` on 2026-11-17T14:00:12Z (entry 7; 2 times in all) and exported anew: an older copy of the whole ledger, put back before that, would not show");
+    }
 }

@@ -156,8 +156,8 @@ fn audit_tokens_and_keys_need_no_secret_of_a_source() {
     assert!(told(&["tokens", "list"]).contains(&id));
     told(&["tokens", "link", "--actor", "ann", "--role", "analyst"]);
     told(&["tokens", "revoke", &id]);
-    assert!(told(&["audit", "verify"]).starts_with("whole: 2 entries"));
-    assert_eq!(told(&["audit", "export"]).lines().count(), 2);
+    assert!(told(&["audit", "verify"]).starts_with("whole: 3 entries"));
+    assert_eq!(told(&["audit", "export"]).lines().count(), 3);
     told(&["keys", "list"]);
     // What reads data does need them, and says which.
     let output = gatehouse(&["doctor", "--data", at]);
@@ -182,6 +182,24 @@ fn verify_says_what_it_cannot_know() {
     let output = verify();
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stdout).contains("has the role `admin`, not `analyst`"), "{}", text(&output.stdout));
+}
+
+/// A link that was changed by hand would make an admin.
+#[test]
+fn verify_finds_a_changed_sign_in_code() {
+    let data = tempfile::tempdir().unwrap();
+    let at = data.path().to_str().unwrap();
+    gatehouse(&["tokens", "link", "--actor", "ann", "--role", "analyst", "--data", at]);
+    let ledger = rusqlite::Connection::open(data.path().join("ledger.sqlite")).unwrap();
+    assert_eq!(ledger.execute("UPDATE sign_ins SET role = 'admin'", []).unwrap(), 1);
+    let output = gatehouse(&["audit", "verify", "--data", at]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = text(&output.stdout);
+    assert_eq!(told.trim(), "broken: entry 1: a sign-in code of `ann` as `admin` was one of `ann` as `analyst`");
+    let output = gatehouse(&["audit", "verify", "--json", "--data", at]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["flaw"]["kind"], "login_differs");
+    assert!(report["reexported"].is_null(), "{report}");
 }
 
 #[test]

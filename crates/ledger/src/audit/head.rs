@@ -81,22 +81,20 @@ pub(crate) fn export(path: &Path, heads: &[SignedHead]) -> Result<(), LedgerErro
     append_lines(path, &lines).map_err(LedgerError::file("append to", path))
 }
 
-/// Exports those of all heads that the file lacks; how many.
-pub(crate) fn fill(path: &Path, kept: &[SignedHead]) -> Result<usize, LedgerError> {
+/// Exports those of all heads that the file lacks; which those were.
+pub(crate) fn fill(path: &Path, kept: &[SignedHead]) -> Result<Vec<SignedHead>, LedgerError> {
     let text = match std::fs::read(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
         other => other.map_err(LedgerError::file("read", path))?,
     };
     let exported: BTreeSet<SignedHead> =
         text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
-    let mut missing: Vec<SignedHead> = kept.iter().filter(|head| !exported.contains(head)).cloned().collect();
-    let count = missing.len();
-    if count > 0 {
-        // The last line says how far the file has come.
-        missing.extend(kept.last().filter(|newest| missing.last() != Some(newest)).cloned());
-        export(path, &missing)?;
+    let missing: Vec<SignedHead> = kept.iter().filter(|head| !exported.contains(head)).cloned().collect();
+    if !missing.is_empty() {
+        let newest = kept.last().filter(|newest| missing.last() != Some(newest)).cloned();
+        export(path, &missing.iter().cloned().chain(newest).collect::<Vec<_>>())?;
     }
-    Ok(count)
+    Ok(missing)
 }
 
 fn append_lines(path: &Path, lines: &[String]) -> std::io::Result<()> {
@@ -105,11 +103,13 @@ fn append_lines(path: &Path, lines: &[String]) -> std::io::Result<()> {
     file.lock()?;
     let end = cut_torn_line(&mut file)?;
     let tail = last_bytes(&mut file, end)?;
-    let new: String =
-        lines.iter().filter(|line| tail.lines().all(|known| known != *line)).map(|line| format!("{line}\n")).collect();
-    if new.is_empty() {
+    let is_new = |line: &&String| tail.lines().all(|known| known != *line);
+    if !lines.iter().any(|line| is_new(&line)) {
         return Ok(());
     }
+    // The last line says how far the file has come: it stands after those that came late, also if it is there already.
+    let last = lines.last().filter(|line| !is_new(line));
+    let new: String = lines.iter().filter(is_new).chain(last).map(|line| format!("{line}\n")).collect();
     let written = file.write_all(new.as_bytes()).and_then(|()| file.sync_data());
     if written.is_err() {
         file.set_len(end)?;

@@ -11,14 +11,16 @@ pub(crate) mod head;
 mod recent;
 mod registers;
 mod report;
+mod sign_ins;
 pub(crate) mod signing;
+mod span;
 mod strays;
 pub(crate) mod verify;
 
 pub use head::SignedHead;
 pub use recent::{AuditEntry, AuditState};
 pub(crate) use registers::record;
-pub use report::{ChainReport, Flaw, FlawKind};
+pub use report::{ChainReport, Flaw, FlawKind, Reexport};
 
 use crate::store::Conn;
 use crate::{Ledger, LedgerError, time};
@@ -30,6 +32,8 @@ pub(crate) const RUN_RECORDED: &str = "run.recorded";
 pub(crate) const CAPSULES_PRUNED: &str = "capsules.pruned";
 /// Heads of earlier entries were gone when the next one was signed.
 pub(crate) const HEADS_MISSING: &str = "heads.missing";
+/// The exported file lacked heads that it should have had, and has them again.
+pub(crate) const HEADS_REEXPORTED: &str = "heads.reexported";
 /// What the first entry has before it.
 const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 

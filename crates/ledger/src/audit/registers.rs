@@ -1,13 +1,14 @@
-//! Tables that decide who may do what (tokens, sessions, scripts and their approvals), held against what the chain says
-//! was done to them. A row that was changed, added or removed by hand differs from its entries.
+//! Tables that decide who may do what (tokens, sign-in codes, sessions, scripts and their approvals), held against what the
+//! chain says was done to them. A row that was changed, added or removed by hand differs from its entries.
 
 use super::report::{Flaw, FlawKind};
+use super::sign_ins::SignIns;
 use crate::store::{Conn, Row};
 use crate::{LedgerError, names, time};
 use domain::{ScriptProposal, sha256_hex};
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The digest of a row as its entry names it: what the entry does not say itself cannot be changed either.
 pub(crate) fn record(cells: &[&str]) -> Result<String, LedgerError> {
@@ -27,9 +28,7 @@ pub(super) struct Said<'a> {
 #[derive(Default)]
 pub(super) struct Registers {
     tokens: BTreeMap<String, Token>,
-    sessions: BTreeMap<String, Session>,
-    /// Actor and role of sessions whose entries do not name them: those of earlier versions.
-    unnamed_sessions: BTreeSet<(String, String)>,
+    sign_ins: SignIns,
     proposals: BTreeMap<String, Proposal>,
     approvals: BTreeMap<(String, i64, String), Approval>,
 }
@@ -42,13 +41,6 @@ struct Token {
     expires_at: Option<String>,
     record: Option<String>,
     is_revoked: bool,
-}
-
-struct Session {
-    seq: i64,
-    actor: String,
-    role: String,
-    is_ended: bool,
 }
 
 struct Proposal {
@@ -74,7 +66,6 @@ struct Approval {
 #[serde(default)]
 struct Detail {
     token: Option<String>,
-    session: Option<String>,
     claims: Value,
     expires_at: Option<String>,
     record: Option<String>,
@@ -90,7 +81,10 @@ struct Detail {
 impl Registers {
     /// Takes in an entry that the walk has found good.
     pub(super) fn see(&mut self, said: &Said<'_>) {
-        let known = ["token.", "session.", "script.", "proposal.", "approval."];
+        if said.kind.starts_with("login.") || said.kind.starts_with("session.") {
+            return self.sign_ins.see(said);
+        }
+        let known = ["token.", "script.", "proposal.", "approval."];
         if !known.iter().any(|noun| said.kind.starts_with(noun)) {
             return;
         }
@@ -98,15 +92,6 @@ impl Registers {
         let (actor, role) = (said.actor.unwrap_or_default().to_owned(), said.role.unwrap_or_default().to_owned());
         match said.kind {
             "token.created" | "token.revoked" => self.see_token(said, detail, actor, role),
-            "session.started" => match detail.session {
-                Some(id) => drop(self.sessions.insert(id, Session { seq: said.seq, actor, role, is_ended: false })),
-                None => drop(self.unnamed_sessions.insert((actor, role))),
-            },
-            "session.ended" => {
-                if let Some(session) = detail.session.and_then(|id| self.sessions.get_mut(&id)) {
-                    (session.seq, session.is_ended) = (said.seq, true);
-                }
-            }
             _ => self.see_script(said, detail, actor),
         }
     }
@@ -167,10 +152,8 @@ impl Registers {
         if let Some((id, token)) = self.tokens.first_key_value() {
             return Ok(Some(flaw(FlawKind::TokenDiffers, token.seq, format!("the token `{id}` is missing"))));
         }
-        for row in conn.query("SELECT * FROM sign_ins WHERE kind = 'session' ORDER BY id", &[])? {
-            if let Some(flaw) = self.session(&row)? {
-                return Ok(Some(flaw));
-            }
+        if let Some(flaw) = std::mem::take(&mut self.sign_ins).compare(conn)? {
+            return Ok(Some(flaw));
         }
         for row in conn.query("SELECT * FROM script_proposals ORDER BY id", &[])? {
             if let Some(flaw) = self.proposal(&row)? {
@@ -219,26 +202,6 @@ impl Registers {
             () => None,
         };
         Ok(what.map(|what| flaw(FlawKind::TokenDiffers, said.seq, format!("the token `{id}` {what}"))))
-    }
-
-    /// Sessions that ended or expired are gone from the table.
-    fn session(&self, row: &Row) -> Result<Option<Flaw>, LedgerError> {
-        let (id, actor, role): (String, String, String) = (row.get("id")?, row.get("actor")?, row.get("role")?);
-        let of = |actor: &str, role: &str| format!("a session of `{actor}` as `{role}`");
-        let (seq, message) = match self.sessions.get(&id) {
-            Some(said) if said.is_ended => {
-                (Some(said.seq), format!("{} has ended, and is there again", of(&actor, &role)))
-            }
-            Some(said) if said.role != role || !names::is_same(&actor, &said.actor) => {
-                (Some(said.seq), format!("{} was one of `{}` as `{}`", of(&actor, &role), said.actor, said.role))
-            }
-            Some(_) => return Ok(None),
-            None if self.unnamed_sessions.iter().any(|said| said.1 == role && names::is_same(&actor, &said.0)) => {
-                return Ok(None);
-            }
-            None => (None, format!("{} has no entry that says it was started", of(&actor, &role))),
-        };
-        Ok(Some(Flaw { seq, kind: FlawKind::SessionDiffers, message }))
     }
 
     fn proposal(&mut self, row: &Row) -> Result<Option<Flaw>, LedgerError> {
@@ -294,7 +257,7 @@ fn flaw(kind: FlawKind, seq: i64, message: String) -> Flaw {
 }
 
 /// Entries and tables write the same instant differently.
-fn same_time(kept: Option<&str>, said: Option<&str>) -> bool {
+pub(super) fn same_time(kept: Option<&str>, said: Option<&str>) -> bool {
     let parse = |text: &str| time::parse("expires_at", text).ok();
     match (kept, said) {
         (None, None) => true,

@@ -1,6 +1,8 @@
 //! What a walk of the chain found.
 
 use super::head::{self, SignedHead};
+use super::span::Moment;
+use crate::time;
 use serde::Serialize;
 use std::fmt;
 
@@ -18,6 +20,9 @@ pub struct ChainReport {
     /// How many of them the exported file has; none where there is no such file. Without it, and without a copy of it on
     /// another machine, an older copy of the whole ledger looks whole.
     pub exported: Option<i64>,
+    /// The exported file has lacked heads, and was made whole from the ledger. No flaw, since a backup that is put back
+    /// without its file does this too; but what the file knew before is not known any more.
+    pub reexported: Option<Reexport>,
     /// Capsules whose digest was compared.
     pub capsules: i64,
     /// Capsules that are gone because their time was up.
@@ -30,6 +35,15 @@ impl ChainReport {
     pub fn is_whole(&self) -> bool {
         self.flaw.is_none()
     }
+}
+
+/// The last time that heads were exported anew, and how often that was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Reexport {
+    /// The entry that says so.
+    pub seq: i64,
+    pub at: String,
+    pub times: i64,
 }
 
 /// Where the chain is broken, and how.
@@ -57,7 +71,7 @@ pub enum FlawKind {
     HeadMissing,
     /// A head was signed, and is not in the exported file.
     HeadUnexported,
-    /// Entries have no head, though much younger ones follow: heads were deleted.
+    /// Entries have no head, though there are much younger ones that have none either: heads were deleted.
     HeadsMissing,
     CapsuleChanged,
     CapsuleMissing,
@@ -66,6 +80,8 @@ pub enum FlawKind {
     RunTwice,
     /// A token is not what its entries say.
     TokenDiffers,
+    /// A sign-in code, or one that a session was started with, is not what its entry says.
+    LoginDiffers,
     SessionDiffers,
     ApprovalDiffers,
     /// A script that waits for approval, or did, is not what its entries say.
@@ -96,11 +112,20 @@ impl Flaw {
         Self { seq: Some(head.seq), kind: FlawKind::HeadUnexported, message }
     }
 
-    pub(super) fn heads_missing(from: i64, (since, until): (&str, &str)) -> Self {
-        let message = format!(
-            "no signed head covers it, though it is of {since} and the last one of {until}: signed heads were deleted"
-        );
-        Self { seq: Some(from), kind: FlawKind::HeadsMissing, message }
+    pub(super) fn undated(seq: i64, at: &str) -> Self {
+        Self { seq: Some(seq), kind: FlawKind::EntryChanged, message: format!("its time `{at}` cannot be read") }
+    }
+
+    /// Of the oldest and the youngest entry without a head, in a chain of so many.
+    pub(super) fn heads_missing((oldest, youngest): (Moment, Moment), entries: i64) -> Self {
+        let (first, other, why) = match oldest.seq < youngest.seq {
+            true => (oldest, youngest, "signed heads were deleted"),
+            false => (youngest, oldest, "signed heads were deleted, or a clock was set back"),
+        };
+        let (since, until) = (time::text(first.at), time::text(other.at));
+        let name = if other.seq == entries { "the last one".to_owned() } else { format!("entry {}", other.seq) };
+        let message = format!("no signed head covers it, though it is of {since} and {name} of {until}: {why}");
+        Self { seq: Some(first.seq), kind: FlawKind::HeadsMissing, message }
     }
 
     pub(super) fn heads_were_missing(seq: i64, (from, to): (i64, i64)) -> Self {

@@ -2,14 +2,15 @@
 
 use super::head::{self, SignedHead};
 use super::registers::{Registers, Said};
-use super::report::{ChainReport, Flaw, FlawKind};
-use super::signing::{is_overdue, patience};
+use super::report::{ChainReport, Flaw, FlawKind, Reexport};
+use super::signing::{patience, young};
+use super::span::{Moment, Span};
 use super::strays::{self, Met};
-use super::{CAPSULES_PRUNED, GENESIS, HEADS_MISSING, RUN_RECORDED, RunDetail, link};
+use super::{CAPSULES_PRUNED, GENESIS, HEADS_MISSING, HEADS_REEXPORTED, RUN_RECORDED, RunDetail, link};
 use crate::keys::AuditKey;
 use crate::store::{Conn, Row, args};
 use crate::{Home, Ledger, LedgerError, capsule, time};
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,7 +52,7 @@ fn verify(
     let (kept, no_row) = kept_heads(conn)?;
     let mut walk = Walk::new(conn, key, exported.heads.union(&kept))?;
     walk.report.exported = exported.is_there.then_some(exported.heads.len() as i64);
-    let mut flaw = walk.entries()?.or(exported.unreadable.clone()).or(no_row);
+    let mut flaw = walk.entries()?.or(walk.undated.take()).or(exported.unreadable.clone()).or(no_row);
     flaw = flaw.or_else(|| exported.disagrees(&kept, patience)).or_else(|| walk.heads_missing(patience));
     if flaw.is_none() {
         flaw = strays::find(conn, &walk.recorded)?;
@@ -88,7 +89,7 @@ impl Exported {
         if !self.is_there {
             return None;
         }
-        let young = time::text(Timestamp::now().saturating_sub(patience).unwrap_or(Timestamp::MIN));
+        let young = young(patience);
         let (first, last) = (self.heads.first().map(|head| head.seq), self.heads.last().map_or(0, |head| head.seq));
         let is_due = |head: &&SignedHead| match self.is_shared {
             true => first.is_some_and(|first| first < head.seq) && head.seq < last,
@@ -143,8 +144,10 @@ struct Walk<'a> {
     /// Runs that have an entry.
     recorded: Met,
     registers: Registers,
-    /// When the last entry was added.
-    last_at: String,
+    /// Entries that no head covers.
+    unsigned: Span,
+    /// The first entry whose time cannot be read.
+    undated: Option<Flaw>,
     heads_were_missing: Option<Flaw>,
     report: ChainReport,
 }
@@ -199,6 +202,7 @@ impl<'a> Walk<'a> {
             unsigned_since: None,
             heads: 0,
             exported: None,
+            reexported: None,
             capsules: 0,
             pruned: 0,
             flaw: None,
@@ -219,7 +223,8 @@ impl<'a> Walk<'a> {
             pruned_before,
             recorded: Met::default(),
             registers: Registers::default(),
-            last_at: String::new(),
+            unsigned: Span::default(),
+            undated: None,
             heads_were_missing: None,
             report,
         })
@@ -275,11 +280,21 @@ impl<'a> Walk<'a> {
             return Err(changed(due, "its text does not have its hash"));
         }
         self.heads_at(due, &hash)?;
+        self.date(due, &seen.at);
         if seen.kind == RUN_RECORDED {
             self.capsule(due, &seen)?;
         }
         self.note(due, seen);
         Ok(hash)
+    }
+
+    /// An entry that hides its time could hide that heads of it are gone.
+    fn date(&mut self, due: i64, at: &str) {
+        match time::parse("at", at) {
+            Ok(at) if due > self.report.signed => self.unsigned.add(Moment { seq: due, at }),
+            Ok(_) => {}
+            Err(_) => self.undated = self.undated.take().or_else(|| Some(Flaw::undated(due, at))),
+        }
     }
 
     /// What later parts of the walk need to know of a good entry.
@@ -293,17 +308,18 @@ impl<'a> Walk<'a> {
             self.heads_were_missing =
                 self.heads_were_missing.take().or_else(|| Some(Flaw::heads_were_missing(seq, (from, to))));
         }
-        if seq == self.report.signed + 1 {
-            self.report.unsigned_since = Some(seen.at.clone());
+        if seen.kind == HEADS_REEXPORTED {
+            let times = self.report.reexported.as_ref().map_or(0, |before| before.times) + 1;
+            self.report.reexported = Some(Reexport { seq, at: seen.at.clone(), times });
         }
-        self.last_at = seen.at;
+        if seq == self.report.signed + 1 {
+            self.report.unsigned_since = Some(seen.at);
+        }
     }
 
     /// Entries that should have a head by now. The chain has been walked to its end.
     fn heads_missing(&self, patience: SignedDuration) -> Option<Flaw> {
-        let since = self.report.unsigned_since.as_deref()?;
-        is_overdue(since, &self.last_at, patience)
-            .then(|| Flaw::heads_missing(self.report.signed + 1, (since, &self.last_at)))
+        self.unsigned.beyond(patience).map(|ends| Flaw::heads_missing(ends, self.report.entries))
     }
 
     fn heads_at(&mut self, due: i64, hash: &str) -> Result<(), Stop> {

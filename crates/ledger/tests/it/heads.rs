@@ -14,6 +14,9 @@ on_both! {
     processes_that_never_sign_leave_no_tail_to_the_next,
     the_unsigned_tail_is_told,
     exports_that_failed_are_made_up_for,
+    lost_exports_are_told_for_good,
+    a_first_start_tells_of_no_lost_exports,
+    times_that_a_running_server_signed_need_not_run_forwards,
     a_head_is_not_signed_with_another_key,
 }
 
@@ -164,6 +167,83 @@ async fn exports_that_failed_are_made_up_for(place: Place) {
         assert!(ledger.verify().await.unwrap().is_whole());
         assert_eq!(ledger.take_up_chain().await.unwrap(), 0);
     }
+}
+
+type Lose = fn(&Place);
+
+/// Ways of losing exported heads of a chain of six entries with heads of 2, 4 and 6.
+const LOSSES: [(&str, Lose); 4] = [
+    ("the file is removed", |place| fs::remove_file(place.heads()).unwrap()),
+    ("the file is emptied", |place| fs::write(place.heads(), "").unwrap()),
+    ("the file is of two hours ago", |place| keep_lines(place, &[1])),
+    ("the file lacks a head in its middle", |place| keep_lines(place, &[1, 3])),
+];
+
+fn keep_lines(place: &Place, lines: &[usize]) {
+    let text = fs::read_to_string(place.heads()).unwrap();
+    let kept = text.split_inclusive('\n').enumerate().filter(|(i, _)| lines.contains(&(i + 1)));
+    fs::write(place.heads(), kept.map(|(_, line)| line).collect::<String>()).unwrap();
+}
+
+async fn restart(place: &Place) -> Ledger {
+    let ledger = place.open();
+    ledger.join("server").await.unwrap();
+    ledger.take_up_chain().await.unwrap();
+    ledger.append(AuditEvent::new("server.started")).await.unwrap();
+    ledger.sign_head().await.unwrap();
+    ledger
+}
+
+/// A start makes the file whole, from what the ledger has: which may be an older copy of it.
+async fn lost_exports_are_told_for_good(original: Place) {
+    long_chain(&original).await;
+    for (loss, lose) in LOSSES {
+        let place = original.copy();
+        lose(&place);
+        for start in 1..=2 {
+            let report = restart(&place).await.verify().await.unwrap();
+            // Where each server has a file of its own, it may have begun after the ledger.
+            let told = report.reexported.map(|told| (told.seq, told.times));
+            assert_eq!(told, place.is_sqlite().then_some((7, 1)), "{loss}, start {start}");
+            if place.is_sqlite() {
+                assert_eq!((report.flaw, report.exported), (None, Some(report.heads)), "{loss}, start {start}");
+            }
+        }
+    }
+    let place = original.copy();
+    let ledger = place.open();
+    ledger.append(AuditEvent::new("contracts.reloaded")).await.unwrap();
+    ledger.sign_head().await.unwrap();
+    place.restore(&original);
+    assert_eq!(place.open().verify().await.unwrap().flaw.unwrap().kind, FlawKind::TailCut);
+    fs::remove_file(place.heads()).unwrap();
+    // A command comes before the server.
+    place.open().append(AuditEvent::new("contracts.reloaded")).await.unwrap();
+    let report = restart(&place).await.verify().await.unwrap();
+    assert_eq!((report.flaw, report.reexported.is_some()), (None, place.is_sqlite()));
+}
+
+async fn a_first_start_tells_of_no_lost_exports(place: Place) {
+    // A command comes before the first server.
+    add(&place, 1).await;
+    for _ in 0..2 {
+        let report = restart(&place).await.verify().await.unwrap();
+        assert_eq!((report.flaw, report.reexported), (None, None));
+    }
+}
+
+/// The clock of its machine was set, by hours: nothing is missing, and the chain must not say so for good.
+async fn times_that_a_running_server_signed_need_not_run_forwards(place: Place) {
+    let ledger = restart(&place).await;
+    let last: i64 = place.one("SELECT max(seq) FROM audit").parse().unwrap();
+    for _ in 0..2 {
+        ledger.append(AuditEvent::new("contracts.reloaded")).await.unwrap();
+    }
+    set_back(&place, last + 1..=last + 1, "2020-01-01T00:00:00");
+    assert_eq!(ledger.verify().await.unwrap().flaw.unwrap().kind, FlawKind::HeadsMissing);
+    ledger.sign_head().await.unwrap();
+    let report = ledger.verify().await.unwrap();
+    assert_eq!((report.flaw, report.signed), (None, last + 2));
 }
 
 fn exported(place: &Place) -> Vec<i64> {

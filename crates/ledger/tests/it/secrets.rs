@@ -107,7 +107,8 @@ async fn a_sign_in_code_works_once(place: Place) {
     assert!(ledger.end_session(session.expose()).await.unwrap());
     assert!(!ledger.end_session(session.expose()).await.unwrap());
     assert_eq!(ledger.session(session.expose()).await.unwrap(), None);
-    assert_eq!(kinds(&ledger).await, ["session.started ann admin", "session.ended ann admin"]);
+    let told = ["login.created ann admin", "session.started ann admin", "session.ended ann admin"];
+    assert_eq!(kinds(&ledger).await, told);
 }
 
 async fn one_of_many_who_race_with_a_code_gets_in(place: Place) {
@@ -198,8 +199,12 @@ async fn a_token_names_its_actor_with_where_it_comes_from(place: Place) {
         let session = ledger.redeem_login(code.expose()).await.unwrap().unwrap();
         assert_eq!(ledger.session(session.expose()).await.unwrap().unwrap().actor, own);
         let told = kinds(&ledger).await;
-        let last: Vec<&str> = told.iter().rev().take(2).rev().map(String::as_str).collect();
-        let expected = [format!("token.created {own} analyst"), format!("session.started {own} admin")];
+        let last: Vec<&str> = told.iter().rev().take(3).rev().map(String::as_str).collect();
+        let expected = [
+            format!("token.created {own} analyst"),
+            format!("login.created {own} admin"),
+            format!("session.started {own} admin"),
+        ];
         assert_eq!(last, expected);
         // Whoever is bare by another setting is nobody else by this one.
         let other = if bare == Origin::Token { Origin::Jwt } else { Origin::Token };

@@ -72,7 +72,7 @@ pub async fn every_case_is_found(original: &Place, table: &'static str, what: &s
     let mut not_found = 0;
     for case in &cases {
         let place = original.copy();
-        let ledger = manipulated(original, &place, &case.how).await;
+        let ledger = manipulated(original, &place, &case.how, names).await;
         let said = match ledger.verify().await.map(|report| report.flaw) {
             Ok(None) => {
                 not_found += 1;
@@ -91,7 +91,7 @@ pub async fn every_case_is_found(original: &Place, table: &'static str, what: &s
 }
 
 /// Carries out the steps of a case; the ledger as it is to be opened then.
-async fn manipulated(original: &Place, place: &Place, how: &[&str]) -> Ledger {
+async fn manipulated(original: &Place, place: &Place, how: &[&str], names: &[(String, &str)]) -> Ledger {
     let mut ledger = place.open();
     for step in how.chunk_by(|a, b| !a.starts_with('!') && !b.starts_with('!')) {
         let step = step.join("\n");
@@ -119,10 +119,15 @@ async fn manipulated(original: &Place, place: &Place, how: &[&str]) -> Ledger {
                 fs::remove_dir_all(place.keys()).unwrap();
                 ledger = place.open();
             }
-            _ => place.tamper(&step),
+            _ => place.tamper(&named(&step, names)),
         }
     }
     ledger
+}
+
+/// A statement with the texts that its names stand for.
+fn named(sql: &str, names: &[(String, &str)]) -> String {
+    names.iter().fold(sql.to_owned(), |sql, (text, name)| sql.replace(&format!("'{name}'"), &format!("'{text}'")))
 }
 
 /// Runs have an id of their own each time.

@@ -38,9 +38,9 @@ pub async fn show(
 pub async fn verify(State(house): State<Arc<House>>, Admin(admin): Admin) -> Result<Json<Value>, HttpFault> {
     let report = house.ledger.verify().await.map_err(Fault::from)?;
     note(&house, &admin, "audit.verified", json!({ "whole": report.is_whole(), "entries": report.entries })).await?;
-    let ChainReport { entries, signed, unsigned_since, heads, exported, capsules, pruned, flaw } = &report;
+    let ChainReport { entries, signed, unsigned_since, heads, exported, reexported, capsules, pruned, flaw } = &report;
     Ok(Json(json!({
         "whole": report.is_whole(), "entries": entries, "signed": signed, "unsigned_since": unsigned_since, "heads": heads,
-        "exported": exported, "capsules": capsules, "pruned": pruned, "flaw": flaw,
+        "exported": exported, "reexported": reexported, "capsules": capsules, "pruned": pruned, "flaw": flaw,
     })))
 }
