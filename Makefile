@@ -19,7 +19,7 @@ help: ## what there is
 
 run: deps build ## build, then serve the demo on http://127.0.0.1:$(PORT)
 	@echo "starting the demo on port $(PORT) (data in $(DATA); stop with Ctrl-C)"
-	@mkdir -p $(DATA); $(TARGET)/release/gatehouse demo-device --data $(DATA) --url http://127.0.0.1:$(PORT) & \
+	@mkdir -p -m 700 $(DATA); $(TARGET)/release/gatehouse demo-device --data $(DATA) --url http://127.0.0.1:$(PORT) & \
 	exec $(TARGET)/release/gatehouse serve --demo --listen 127.0.0.1:$(PORT) --data $(DATA)
 
 build: duckdb

@@ -7,6 +7,7 @@ to FILE. A step is one of
     {"call": [tool, arguments]}         the model calls a tool of the MCP server, which is really started and asked
     {"expect": "..."}                   the last tool result holds this, or the script fails
     {"line": "..."}                     a line as it is
+    {"complain": "..."}                 a line on stderr
     {"long": N}                         a line of N bytes
     {"result": {...}}                   the last frame, with these fields over the usual ones
     {"hang": true}                      waits for ever, deaf to SIGTERM, with a child that does too
@@ -134,6 +135,8 @@ for step in script["steps"]:
         assert given in last, last
     elif kind == "line":
         print(given, flush=True)
+    elif kind == "complain":
+        print(given, file=sys.stderr, flush=True)
     elif kind == "long":
         print(json.dumps({"type": "assistant", "message": {"content": "x" * given}}), flush=True)
     elif kind == "hang":

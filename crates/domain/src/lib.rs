@@ -12,6 +12,7 @@ mod fault;
 mod holders;
 mod ids;
 mod limits;
+pub mod logged;
 mod outcome;
 pub mod package;
 pub mod plan;

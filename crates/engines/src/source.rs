@@ -215,6 +215,20 @@ impl Source {
         }
     }
 
+    /// Whether values are bound to its statements. Where they are not, a statement holds its caller's values as literals.
+    pub fn binds_values(&self) -> bool {
+        match self.kind {
+            SourceKind::Files(_)
+            | SourceKind::Sqlite(_)
+            | SourceKind::SqliteWritable(_)
+            | SourceKind::Joined { .. }
+            | SourceKind::Postgres(_)
+            | SourceKind::BigQuery(_)
+            | SourceKind::Rest(_) => true,
+            SourceKind::Flight(_) => false,
+        }
+    }
+
     /// Whether it is a service, which only Records knows.
     pub fn is_service(&self) -> bool {
         matches!(self.kind, SourceKind::Rest(_))

@@ -4,6 +4,7 @@
 
 use crate::fault::{busy, out_of_memory, syntax};
 use crate::worker::message::first_line;
+use domain::logged::phrases;
 use domain::{Fault, Kind};
 use reqwest::StatusCode;
 use serde_json::Value as Json;
@@ -90,9 +91,12 @@ fn statement(source: &str, message: &str) -> Fault {
     Fault::new(Kind::Execution, "engine.data", what)
 }
 
+/// Phrases of the Storage Read interface that hold no value: of its messages, the log has these and no more.
+const KNOWN: [&str; 6] = ["permission", "quota", "session", "expired", "not found", "connect error"];
+
 /// An error of the Storage Read interface.
 pub fn reading(source: &str, status: &Status) -> Fault {
-    tracing::info!(source, code = ?status.code(), message = status.message(), "BigQuery's rows cannot be read");
+    tracing::info!(source, code = ?status.code(), said = phrases(status.message(), &KNOWN), "BigQuery's rows cannot be read");
     match status.code() {
         Code::Unauthenticated => credentials(source),
         Code::PermissionDenied => denied(source),

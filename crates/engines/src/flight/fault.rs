@@ -3,6 +3,7 @@
 use crate::remote::is_broken;
 use crate::worker::message::without_values;
 use arrow_flight::error::FlightError;
+use domain::logged::phrases;
 use domain::{Fault, Kind};
 use tonic::{Code, Status};
 
@@ -13,14 +14,53 @@ pub fn from_flight(source: &str, error: FlightError) -> Fault {
     match error {
         FlightError::Tonic(status) => from_status(source, &status),
         other => {
-            tracing::warn!(source, error = %other, "an answer of the engine cannot be read");
+            tracing::warn!(source, kind = kind(&other), "an answer of the engine cannot be read");
             Fault::internal("flight.message")
         }
     }
 }
 
+/// Its words may quote the rows that could not be read.
+fn kind(error: &FlightError) -> &'static str {
+    match error {
+        FlightError::Arrow(_) => "Arrow",
+        FlightError::NotYetImplemented(_) => "not implemented",
+        FlightError::Tonic(_) => "gRPC",
+        FlightError::ProtocolError(_) => "protocol",
+        FlightError::DecodeError(_) => "decoding",
+        FlightError::ExternalError(_) => "other",
+    }
+}
+
+/// Phrases of the engines that hold no value: of their messages, the log has these and no more.
+const KNOWN: [&str; 23] = [
+    "plan error",
+    "analysis error",
+    "parser error",
+    "parse error",
+    "syntax error",
+    "cast error",
+    "arrow error",
+    "error in arrow",
+    "divide by zero",
+    "overflow",
+    "regex",
+    "table_or_view_not_found",
+    "table not found",
+    "does not exist",
+    "unresolved_column",
+    "no field named",
+    "cannot resolve",
+    "unknown function",
+    "not implemented",
+    "unsupported",
+    "connect error",
+    "session token",
+    "execution failed",
+];
+
 pub fn from_status(source: &str, status: &Status) -> Fault {
-    tracing::info!(source, code = ?status.code(), message = status.message(), "the engine refused or failed");
+    tracing::info!(source, code = ?status.code(), said = phrases(status.message(), &KNOWN), "the engine refused or failed");
     let said = without_values(status.message());
     let says = |words: &[&str]| {
         let lower = status.message().to_ascii_lowercase();

@@ -6,6 +6,7 @@ use crate::fault::words::{NO_TARGET, OUTSIDE, RULE, UNIQUE};
 use crate::fault::{busy, from_worker, out_of_memory, syntax, timeout};
 use crate::protocol::{Cause, Failed};
 use crate::worker::message::first_line;
+use domain::logged::{code, phrases};
 use domain::{Fault, Kind};
 use std::error::Error as _;
 use tokio_postgres::Error;
@@ -54,7 +55,9 @@ pub fn changing(source: &str, error: &Error, seconds: u64) -> Fault {
         // These have words of their own below.
         "42P01" | "42703" => return of(source, error, seconds),
         _ if matches!(state.get(..2), Some("42" | "0A")) => {
-            tracing::warn!(source, state, message = told.message(), "Postgres did not understand a change");
+            // Triggers make their messages of what is written.
+            let (said, routine) = (phrases(told.message(), &KNOWN), told.routine().map(code));
+            tracing::warn!(source, state, said, routine, "Postgres did not understand a change");
             return not_understood(source);
         }
         _ => return of(source, error, seconds),
@@ -62,6 +65,19 @@ pub fn changing(source: &str, error: &Error, seconds: u64) -> Fault {
     tracing::debug!(source, state, "Postgres refused a change");
     from_worker(&Failed::new(cause, words))
 }
+
+/// Phrases of Postgres that hold no value: of its messages about a change, the log has these and no more.
+const KNOWN: [&str; 9] = [
+    "syntax error",
+    "does not exist",
+    "is ambiguous",
+    "operator",
+    "function",
+    "column",
+    "relation",
+    "of type",
+    "not supported",
+];
 
 /// Whether a change lost against another, and may be tried again: nothing of it was made.
 pub fn gave_way(error: &Error) -> bool {

@@ -8,6 +8,7 @@ use domain::Actor;
 use gateway::config::{Flags, PlannerChoice};
 use gateway::{House, Serving, data_dir};
 use ledger::NewToken;
+use sandbox::Tier;
 use std::process::ExitCode;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -19,6 +20,8 @@ pub async fn run(serve: Serve) -> Result<ExitCode, Problem> {
         ..flags(&serve.data)
     };
     data_dir::create(&serve.data.data)?;
+    // Before anything is written to it. What keeps it from being shut is told below, where the log is open.
+    let _ = data_dir::shut(&serve.data.data, Tier::T1, None);
     if serve.demo {
         demo::write(&serve.data.data)?;
     }

@@ -131,8 +131,9 @@ async fn two_queries_are_asked_answered_and_on_record() {
     }
 }
 
+/// Arguments can be read by every user of the machine. The CLI takes its system prompt in no other way.
 #[tokio::test]
-async fn it_is_locked_down_and_told_nothing_in_its_arguments() {
+async fn it_is_locked_down_and_its_arguments_hold_the_schema_but_no_question_and_no_token() {
     let thread = [Message::user("Orders?"), Message::assistant("787."), Message::user("And customers?")];
     let script = json!({ "steps": [{ "result": { "result": "84." } }] });
     let seen = run(Caps::default(), &thread, script).await;
@@ -140,6 +141,9 @@ async fn it_is_locked_down_and_told_nothing_in_its_arguments() {
     assert_eq!(seen.streamed(), "84.");
     let told = seen.told();
     let mut arguments: Vec<String> = serde_json::from_value(told["arguments"].clone()).unwrap();
+    assert!(
+        !arguments.iter().any(|argument| ["Orders?", "787.", "customers?"].iter().any(|said| argument.contains(said)))
+    );
     let at = arguments.iter().position(|a| a == "--mcp-config").unwrap() + 1;
     let config: Value = serde_json::from_str(&arguments[at]).unwrap();
     arguments[at] = "…".into();

@@ -4,7 +4,7 @@
 use crate::callers::{Callers, Progress, lay_out, yard};
 use crate::kills::{assert_whole, not_in_the_chain, not_on_record};
 use serde_json::{Value, json};
-use testkit::{Client, Disk, Server, ServerBuilder, tally};
+use testkit::{Client, Disk, Reply, Server, ServerBuilder, tally};
 
 /// How often the disk is filled up and freed again.
 const FULL: usize = 4;
@@ -16,14 +16,7 @@ const ROUNDS: &str = "full and read-only disk rounds";
 
 #[test]
 fn nothing_is_lost_on_a_disk_that_is_full_or_fails() {
-    let disk = match Disk::mount(MEGABYTES) {
-        Ok(disk) => disk,
-        // The ledger's own tests remain, with a disk that SQLite is told is full. The table says that no round was run.
-        Err(why) => {
-            println!("skipped: no disk of our own can be mounted here: {why}");
-            return tally("ledger", ROUNDS, 0, "records lost", 0);
-        }
-    };
+    let disk = Disk::mount(MEGABYTES).expect("a disk of its own; mounting is for root");
     lay_out(&disk.path());
     let mut server = no_reserve().on(&disk).start();
     let callers = Callers::of(&server);
@@ -49,16 +42,12 @@ fn nothing_is_lost_on_a_disk_that_is_full_or_fails() {
 #[test]
 fn a_disk_that_is_nearly_full_takes_no_new_work_and_records_what_is_under_way() {
     const WHAT: &str = "requests to a nearly full disk";
-    let disk = match Disk::mount(64) {
-        Ok(disk) => disk,
-        Err(why) => {
-            println!("skipped: no disk of our own can be mounted here: {why}");
-            return tally("ledger", WHAT, 0, "records lost", 0);
-        }
-    };
+    let disk = Disk::mount(64).expect("a disk of its own; mounting is for root");
     lay_out(&disk.path());
-    let server = yard().env("RUN_TIMEOUT_SECONDS", "600").on(&disk).start();
+    let (elsewhere, analysts) = analysts_database();
+    let server = yard().env("RUN_TIMEOUT_SECONDS", "600").env("CLAUDE_DA_DB_PATH", &analysts).on(&disk).start();
     let admin = server.client("root", "admin");
+    enrol(&server, &admin);
     let sql = |text: &str| admin.post("/datasets/yard/query", &json!({ "sql": text }));
     assert_eq!(sql("SELECT 1 AS one").status, 200);
     assert_eq!(disk_finding(&server)["verdict"], "ok");
@@ -80,16 +69,11 @@ fn a_disk_that_is_nearly_full_takes_no_new_work_and_records_what_is_under_way() 
     while server.stranger().get("/healthz").status == 200 {}
     let health = server.stranger().get("/healthz").json();
     assert_eq!(health["dependencies"]["ledger"], "disk nearly full");
-    let asked = [
-        admin.post("/chat", &json!({ "dataset_id": "yard", "message": "how many gates" })),
-        sql("SELECT 3 AS three"),
-        admin.post("/api/query", &json!({ "sql": "SELECT * FROM gates" })),
-        admin.post("/api/v2/scan", &json!({ "table_id": "gates" })),
-    ];
-    for reply in &asked {
-        // Each door has an envelope of its own.
-        assert!(reply.status == 503 && reply.text().contains("disk_nearly_full"), "{}", reply.text());
-    }
+    let asked = new_work(&server, &admin);
+    let is_refused =
+        |(status, part, reply): &&(u16, &str, Reply)| reply.status == *status && reply.text().contains(part);
+    let taken = asked.iter().filter(|asked| !is_refused(asked)).map(|(.., reply)| (reply.status, reply.text()));
+    assert_eq!(taken.collect::<Vec<_>>(), [], "each door refuses in an envelope of its own");
     assert!(metric(&admin, "gatehouse_ledger_disk_free_bytes") < reserve);
     assert_eq!(disk_finding(&server)["verdict"], "fail");
 
@@ -102,11 +86,63 @@ fn a_disk_that_is_nearly_full_takes_no_new_work_and_records_what_is_under_way() 
     assert_eq!(result.data["status"], "cancelled", "{}", result.data);
     let run_id = result.data["run_id"].as_str().unwrap().to_owned();
     disk.free();
+    drop(elsewhere);
     let server = yard().on(&disk).start();
     let kept = server.client("root", "admin").get(&format!("/runs/{run_id}"));
     tally("ledger", WHAT, asked.len(), "records lost", usize::from(kept.status != 200));
     assert_eq!((kept.status, &kept.json()["status"]), (200, &"cancelled".into()), "{}", kept.text());
     assert_whole(&server);
+}
+
+/// One request through each door, with the status that it is refused with and a part of the reply. In MCP a refusal is a
+/// result of the tool; the Analyst's codes are its specification's.
+fn new_work(server: &Server, admin: &Client) -> Vec<(u16, &'static str, Reply)> {
+    const CODE: &str = "disk_nearly_full";
+    let engineer = server.client("eva", "engineer");
+    let messages = json!([{ "role": "user", "content": "How many notes are there?" }]);
+    let tool = json!({ "name": "execute_sql", "arguments": { "dataset_id": "yard", "sql": "SELECT 4 AS four" } });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": tool });
+    let mcp = admin
+        .clone()
+        .header("accept", "application/json, text/event-stream")
+        .header("content-type", "application/json");
+    let outputs = json!([{ "command": "df", "text": "/dev/sda1 100% full" }]);
+    vec![
+        (503, CODE, admin.post("/chat", &json!({ "dataset_id": "yard", "message": "how many gates" }))),
+        (503, CODE, admin.post("/datasets/yard/query", &json!({ "sql": "SELECT 3 AS three" }))),
+        (
+            503,
+            "disk that holds the ledger is nearly full",
+            admin.post("/v1/chat/completions", &json!({ "model": "claude-da/analyst", "messages": messages })),
+        ),
+        (503, CODE, admin.post("/agent/db", &json!({ "natural_language": "Show all gates" }))),
+        (503, CODE, admin.post("/api/query", &json!({ "sql": "SELECT * FROM gates" }))),
+        (503, CODE, admin.post("/api/v2/scan", &json!({ "table_id": "gates" }))),
+        (200, CODE, mcp.post("/mcp", &call)),
+        (503, CODE, admin.post("/tools/execute_sql", &json!({ "dataset_id": "yard", "sql": "SELECT 5 AS five" }))),
+        (503, CODE, engineer.post("/api/v1/ai/diagnostics", &json!({ "device_id": "pump-1", "outputs": outputs }))),
+        (503, CODE, engineer.post("/api/v1/ai/analyses", &json!({ "diagnostics_id": "dg-0" }))),
+    ]
+}
+
+fn enrol(server: &Server, admin: &Client) {
+    let code = admin.post("/api/v1/devices", &json!({ "device_id": "pump-1" })).json()["code"].clone();
+    let grants = json!({ "network": false, "capabilities": [], "writable_roots": [] });
+    let enrol = json!({ "code": code, "grants": grants, "sandbox_tier": "T1", "version": "1" });
+    let enrolled = server.stranger().post("/api/v1/devices/enrol", &enrol);
+    assert_eq!(enrolled.status, 200, "{}", enrolled.text());
+}
+
+/// A database for the Analyst, on another disk and read-only.
+fn analysts_database() -> (tempfile::TempDir, String) {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let file = dir.path().join("notes.sqlite");
+    rusqlite::Connection::open(&file).unwrap().execute_batch("CREATE TABLE notes (title TEXT)").unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o444)).unwrap();
+    let path = file.to_str().unwrap().to_owned();
+    (dir, path)
 }
 
 fn metric(admin: &Client, name: &str) -> u64 {

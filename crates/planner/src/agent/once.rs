@@ -7,6 +7,7 @@ use crate::model::{Hear, Request, Stop};
 use bytes::Bytes;
 use domain::{Fault, Kind};
 use serde_json::Value;
+use std::fmt::Display;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
@@ -83,20 +84,20 @@ impl<'a> Once<'a> {
 impl Agent {
     /// One question that is answered in the form of `schema`, and one more turn if `read` can't read the answer. The inner
     /// error is what was wrong with the second one.
-    pub async fn structured<T>(
+    pub async fn structured<T, E: Display>(
         &self,
         system: &[String],
         question: String,
         schema: Value,
-        read: impl Fn(&str) -> Result<T, String>,
+        read: impl Fn(&str) -> Result<T, E>,
         spent: &mut Spent,
-    ) -> Result<Result<T, String>, Fault> {
+    ) -> Result<Result<T, E>, Fault> {
         let mut once = Once::new(self, system, schema);
         let mut messages = vec![Message::user(question)];
         let first = once.reply(&messages, spent).await?;
         let wrong = match read(&first) {
             Ok(found) => return Ok(Ok(found)),
-            Err(wrong) => wrong,
+            Err(wrong) => wrong.to_string(),
         };
         messages.push(Message::assistant(if first.trim().is_empty() { "{}".to_owned() } else { first }));
         messages.push(Message::user(format!("{wrong}. Answer again, with the corrected JSON alone.")));

@@ -28,6 +28,28 @@ use tokio::time::{Instant, timeout_at};
 /// How long the CLI may take to say that it is there.
 const GREETING: Duration = Duration::from_secs(60);
 
+/// Phrases of the CLI and of Node that hold nothing of a prompt: of what it says of its troubles, the log has these and no
+/// more.
+const KNOWN: [&str; 17] = [
+    "api key",
+    "log in",
+    "login",
+    "authentication",
+    "credit balance",
+    "rate limit",
+    "overloaded",
+    "too long",
+    "unknown option",
+    "mcp",
+    "certificate",
+    "connection error",
+    "econnrefused",
+    "eacces",
+    "enoent",
+    "enospc",
+    "out of memory",
+];
+
 /// The agent CLI with its model and caps. One serves any number of runs at a time, each in a process of its own.
 pub struct ClaudeCode {
     program: PathBuf,

@@ -1,7 +1,9 @@
 //! The CLI as a process: what we say to it, what it says, and its end, together with all that it has started.
 
+use super::KNOWN;
 use super::frames::Frame;
 use crate::model::Failure;
+use domain::logged::{json_error, phrases};
 use domain::{Fault, Kind};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
@@ -13,7 +15,7 @@ use tokio::sync::mpsc;
 
 /// A longer line is not believed.
 const MOST_LINE_BYTES: usize = 1024 * 1024;
-/// What is kept of its complaints, for the log.
+/// How much of its complaints is looked at.
 const MOST_STDERR_BYTES: u64 = 4096;
 /// Between its end of input and SIGTERM, and between that and SIGKILL.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -73,7 +75,7 @@ impl Process {
             }
             match serde_json::from_slice(&self.line) {
                 Ok(frame) => return Ok(Some(frame)),
-                Err(error) => tracing::debug!(%error, "a line of the agent CLI cannot be read"),
+                Err(error) => tracing::debug!(error = json_error(&error), "a line of the agent CLI cannot be read"),
             }
         }
     }
@@ -125,12 +127,14 @@ async fn say_all(mut stdin: ChildStdin, mut saying: mpsc::UnboundedReceiver<Stri
     }
 }
 
-/// Its complaints go to our log: the beginning of them, the rest is only taken off its hands.
+/// Its complaints are told in our log by the phrases that are known of them, since it may complain about the prompt. Only
+/// their beginning is looked at, the rest is taken off its hands.
 async fn log(mut stderr: ChildStderr) {
     let mut beginning = Vec::new();
     let _ = (&mut stderr).take(MOST_STDERR_BYTES).read_to_end(&mut beginning).await;
     if !beginning.is_empty() {
-        tracing::warn!(said = %String::from_utf8_lossy(&beginning).trim_end(), "the agent CLI complains");
+        let said = phrases(&String::from_utf8_lossy(&beginning), &KNOWN);
+        tracing::warn!(said, "the agent CLI complains");
     }
     let _ = tokio::io::copy(&mut stderr, &mut tokio::io::sink()).await;
 }

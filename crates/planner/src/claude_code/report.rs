@@ -1,10 +1,12 @@
 //! What we make of what the CLI says: events while it works, and how it ended.
 
+use super::KNOWN;
 use super::command::SERVER;
 use super::frames::{Block, Delta, Frame, Outcome, StreamEvent, System};
 use crate::Usage;
 use crate::agent::{Answer, Ending, Event, Finished, Spent};
 use crate::model::{Failure, api_failure};
+use domain::logged::{code, phrases};
 use domain::{Fault, Kind};
 use std::collections::HashMap;
 
@@ -150,8 +152,9 @@ impl<'a> Report<'a> {
             ("error_max_turns", ..) => self.answer(Ending::MaxTurns, Kind::ResourceExceeded, "model.max_turns"),
             ("error_max_budget_usd", ..) => self.answer(Ending::Budget, Kind::ResourceExceeded, "model.budget"),
             (subtype, ..) => {
-                let said: String = format!("{text} {:?}", outcome.errors).chars().take(300).collect();
-                tracing::warn!(subtype, said, "the agent CLI failed");
+                // Its words may repeat the question.
+                let said = phrases(&format!("{text} {:?}", outcome.errors), &KNOWN);
+                tracing::warn!(subtype = code(subtype), said, "the agent CLI failed");
                 Err(Fault::new(Kind::Unavailable, "model.failed", "the agent CLI failed").into())
             }
         });
@@ -174,7 +177,7 @@ fn locked_down(system: &System) -> Result<(), Failure> {
     }
     let ours = format!("mcp__{SERVER}__");
     if let Some(tool) = system.tools.iter().find(|tool| !tool.starts_with(&ours)) {
-        tracing::error!(tool, "the agent CLI offers the model a tool that it must not have");
+        tracing::error!(tool = code(tool), "the agent CLI offers the model a tool that it must not have");
         return Err(Fault::internal("model.lockdown").into());
     }
     match system.mcp_servers.iter().find(|server| server.name == SERVER) {

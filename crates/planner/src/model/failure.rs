@@ -1,5 +1,6 @@
 //! What goes wrong between us and a model, and whether it is worth trying again.
 
+use domain::logged::{code, phrases};
 use domain::{Fault, Kind};
 use serde_json::Value;
 use std::time::Duration;
@@ -62,12 +63,33 @@ impl From<Fault> for Failure {
 /// Codes that come with a 429, though no waiting helps.
 const OUT_OF_MONEY: [&str; 2] = ["enforced_spend_limit_reached", "insufficient_quota"];
 
+/// Phrases of models' servers that hold nothing of a prompt: of their messages, the log has these and no more.
+const KNOWN: [&str; 14] = [
+    "too long",
+    "context length",
+    "credit balance",
+    "quota",
+    "billing",
+    "api key",
+    "x-api-key",
+    "not found",
+    "not supported",
+    "unsupported",
+    "max_tokens",
+    "output_config",
+    "response_format",
+    "overloaded",
+];
+
 /// An answer that is an error from the start; two headers say something about trying again.
 pub(crate) fn api_failure(status: u16, retry_after: Option<&str>, should_retry: Option<&str>, body: &str) -> Failure {
     let error = serde_json::from_str::<Value>(body).unwrap_or_default();
     let said = error.pointer("/error/message").and_then(Value::as_str).unwrap_or(body);
-    tracing::warn!(status, said = said.chars().take(300).collect::<String>(), "the model's server refused");
-    let codes = ["/error/details/error_code", "/error/code"].map(|at| error.pointer(at).and_then(Value::as_str));
+    let named = |at: &str| error.pointer(at).and_then(Value::as_str);
+    let codes = ["/error/details/error_code", "/error/code"].map(named);
+    // Its message may repeat the prompt.
+    let (kind, reason) = (named("/error/type").map(code), codes.iter().flatten().next().map(|reason| code(reason)));
+    tracing::warn!(status, kind, reason, said = phrases(said, &KNOWN), "the model's server refused");
     if codes.iter().flatten().any(|code| OUT_OF_MONEY.contains(code)) {
         return Failure::never(
             Kind::Unavailable,
@@ -88,7 +110,7 @@ pub(crate) fn api_failure(status: u16, retry_after: Option<&str>, should_retry: 
 
 /// An error in the middle of a stream has no status, only the type of an error.
 pub(crate) fn stream_failure(kind: &str) -> Failure {
-    tracing::warn!(kind, "the model's server failed in the middle of an answer");
+    tracing::warn!(kind = code(kind), "the model's server failed in the middle of an answer");
     let status = match kind {
         "invalid_request_error" => 400,
         "authentication_error" => 401,

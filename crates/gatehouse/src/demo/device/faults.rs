@@ -91,6 +91,14 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let disk = Disk::broken(data.path(), None).unwrap();
         assert_eq!(found(&disk), ["disk.log_limit", "service.config_error", "service.stale_lock"]);
+        for dir in ["", "run", "log", "etc"].map(|name| disk.path(name)) {
+            let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&dir).unwrap().permissions());
+            assert_eq!(mode & 0o777, 0o700, "{}", dir.display());
+            if let Some((uid, _)) = sandbox::worker_owner(None) {
+                assert_eq!(std::os::unix::fs::MetadataExt::uid(&fs::metadata(&dir).unwrap()), uid, "{}", dir.display());
+            }
+        }
+        let disk = Disk::broken(data.path(), None).expect("one that was left behind is made anew");
         fs::remove_file(disk.path(LOCK)).unwrap();
         fs::write(disk.path(LOG), "").unwrap();
         fs::write(disk.path(BRIDGE), GOOD_BRIDGE).unwrap();

@@ -6,10 +6,9 @@
 
 mod faults;
 
-use super::files::directory;
-use std::fs;
+use std::fs::{self, DirBuilder};
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, chown};
 use std::path::{Path, PathBuf};
 
 /// As the house knows it.
@@ -31,12 +30,15 @@ impl Disk {
         let name = domain::sha256_hex(data.as_os_str().as_encoded_bytes());
         let disk =
             Self { root: Path::new("/var/tmp").join(format!("gatehouse-demo-{}", name.get(..12).unwrap_or("device"))) };
-        disk.begin_anew()?;
+        let scripts = sandbox::worker_owner(user);
+        disk.begin_anew(scripts)?;
         for folder in FOLDERS {
-            directory(&disk.root.join(folder))?;
+            private(&disk.root.join(folder))?;
         }
         faults::make(&disk)?;
-        disk.hand_over(user)?;
+        if let Some(owner) = scripts {
+            disk.hand_over(owner)?;
+        }
         Ok(disk)
     }
 
@@ -48,31 +50,36 @@ impl Disk {
         self.root.join(name)
     }
 
-    /// Everybody may write in /var/tmp: what lies there under our name must be ours before it is touched.
-    fn begin_anew(&self) -> io::Result<()> {
+    /// Everybody may write in /var/tmp: what lies there under our name must be ours, or have been handed over by us, before
+    /// it is touched.
+    fn begin_anew(&self, scripts: Option<(u32, u32)>) -> io::Result<()> {
+        let is_ours =
+            |uid: u32| uid == rustix::process::geteuid().as_raw() || scripts.is_some_and(|(owner, _)| uid == owner);
         match fs::symlink_metadata(&self.root) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Ok(found) if found.is_dir() && found.uid() == rustix::process::geteuid().as_raw() => {
-                fs::remove_dir_all(&self.root)?;
-            }
+            Ok(found) if found.is_dir() && is_ours(found.uid()) => fs::remove_dir_all(&self.root)?,
             Ok(_) => return Err(io::Error::other(format!("`{}` is somebody else's", self.root.display()))),
             Err(error) => return Err(error),
         }
-        fs::create_dir(&self.root)?;
-        fs::set_permissions(&self.root, fs::Permissions::from_mode(0o755))
+        private(&self.root)
     }
 
-    /// What scripts write in belongs to the user that they run as, where this is root.
-    fn hand_over(&self, user: Option<&str>) -> io::Result<()> {
-        let Some((uid, gid)) = sandbox::worker_owner(user) else { return Ok(()) };
+    /// Scripts run as another user where this is root, and nobody else looks in: all of it becomes that user's. Its root
+    /// last, so that the user finds nothing half made.
+    fn hand_over(&self, (uid, gid): (u32, u32)) -> io::Result<()> {
         for folder in FOLDERS.map(|folder| self.path(folder)) {
             for entry in fs::read_dir(&folder)? {
                 chown(entry?.path(), Some(uid), Some(gid))?;
             }
             chown(folder, Some(uid), Some(gid))?;
         }
-        Ok(())
+        chown(&self.root, Some(uid), Some(gid))
     }
+}
+
+/// A new directory that is its owner's alone, from its first moment on.
+fn private(path: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(path)
 }
 
 impl Drop for Disk {

@@ -3,6 +3,7 @@
 
 mod house;
 mod logs;
+mod others;
 mod prompts;
 mod requests;
 

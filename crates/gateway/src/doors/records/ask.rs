@@ -81,7 +81,7 @@ async fn answer(house: &Arc<House>, caller: Caller, source: String, wish: Wish) 
         Ask { door: Door::Records, purpose: Purpose::Answer, source, wish, session: SessionId::new(), thread: None };
     let reply = house.start(caller, ask).reply().await?;
     let answer = envelope::Answer::of(house, &reply)?;
-    told::tell(&reply, start.elapsed());
+    told::tell(house, &reply, start.elapsed());
     house.metrics.records.answered(&reply, &answer, start.elapsed());
     Ok(answer.into_response())
 }

@@ -1,5 +1,6 @@
 //! A model's answer: its form as the model is held to it, and as it is read. Strictly: a key too many is no answer.
 
+use super::wrong::Wrong;
 use crate::records::clarify::which_resource;
 use crate::records::decide::Planned;
 use crate::records::router::{Intent, Routed};
@@ -34,14 +35,14 @@ const BY_MODEL: &str = "a model chose";
 const MOST_CHARS: usize = 300;
 
 /// Reads an answer over these resources; what is wrong with it, in words for the model.
-pub(super) fn planned(surface: &Surface, resources: &[String], text: &str) -> Result<Planned, String> {
-    let answer: Answer = serde_json::from_str(text.trim()).map_err(|e| format!("not a valid answer: {e}"))?;
+pub(super) fn planned(surface: &Surface, resources: &[String], text: &str) -> Result<Planned, Wrong> {
+    let answer: Answer = serde_json::from_str(text.trim())?;
     match (answer.plan, answer.question) {
         (Some(plan), None) => {
-            let step = plan.step().ok_or("`steps` must hold exactly one step")?;
+            let step = plan.step().ok_or_else(|| Wrong::rule("`steps` must hold exactly one step"))?;
             let known = resources.iter().any(|name| name == step.resource());
             let resource = surface.resource(step.resource()).filter(|_| known);
-            let resource = resource.ok_or_else(|| format!("`{}` is not one of the resources", step.resource()))?;
+            let resource = resource.ok_or_else(|| Wrong::unknown(step.resource()))?;
             let source = resource.source.clone();
             Ok(Planned::Plan { source, reading: shown::in_words(&plan), plan: Box::new(plan) })
         }
@@ -49,15 +50,15 @@ pub(super) fn planned(surface: &Surface, resources: &[String], text: &str) -> Re
             Ok(Planned::Clarify(Clarification { question: short(&question), choices: Vec::new() }))
         }
         (None, _) => Ok(Planned::Clarify(which_resource(surface, resources))),
-        (Some(_), Some(_)) => Err("give a plan or a question, and null for the other".to_owned()),
+        (Some(_), Some(_)) => Err(Wrong::rule("give a plan or a question, and null for the other")),
     }
 }
 
 /// Reads a route; names that the role does not know are left out.
-pub(super) fn routed(surface: &Surface, most: usize, text: &str) -> Result<Routed, String> {
-    let route: Route = serde_json::from_str(text.trim()).map_err(|e| format!("not a valid answer: {e}"))?;
+pub(super) fn routed(surface: &Surface, most: usize, text: &str) -> Result<Routed, Wrong> {
+    let route: Route = serde_json::from_str(text.trim())?;
     if !(0.0..=1.0).contains(&route.confidence) {
-        return Err("`confidence` must be from 0 to 1".to_owned());
+        return Err(Wrong::rule("`confidence` must be from 0 to 1"));
     }
     let mut resources: Vec<String> = Vec::new();
     for name in route.resources.into_iter().filter(|name| surface.resource(name).is_some()) {

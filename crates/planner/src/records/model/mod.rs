@@ -2,6 +2,7 @@
 
 mod answer;
 pub mod prompt;
+mod wrong;
 
 use super::decide::{Decided, Planned, unsure};
 use super::literal::Now;
@@ -11,6 +12,7 @@ use crate::agent::{Agent, Spent};
 use crate::records::router::Instruction;
 use domain::{Fault, Kind};
 use serde_json::Value;
+use wrong::Wrong;
 
 /// What a model made of an instruction, and what that has cost.
 #[derive(Debug)]
@@ -113,11 +115,11 @@ async fn converse<T>(
     system: &[String],
     question: String,
     schema: Value,
-    read: impl Fn(&str) -> Result<T, String>,
+    read: impl Fn(&str) -> Result<T, Wrong>,
     spent: &mut Spent,
 ) -> Result<T, Fault> {
     agent.structured(system, question, schema, read, spent).await?.map_err(|wrong| {
-        tracing::warn!(wrong, "a model's plan has not the form of a plan");
+        tracing::warn!(wrong = wrong.without_values(), "a model's plan has not the form of a plan");
         Fault::new(Kind::NotUnderstood, "records.model_answer", "the model's plan could not be read")
             .hint("say it in other words")
     })
