@@ -3,6 +3,7 @@
 
 mod absent;
 mod compared;
+mod exceptions;
 mod pair;
 mod requests;
 mod routes;
