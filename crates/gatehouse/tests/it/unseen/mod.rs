@@ -3,6 +3,7 @@
 
 mod absent;
 mod compared;
+mod deleted;
 mod exceptions;
 mod pair;
 mod requests;
