@@ -34,5 +34,5 @@ pub use redis::Redis;
 pub use sail::{Mode, Sail};
 pub use server::{Server, ServerBuilder};
 pub use service::{Called, Service, Upset};
-pub use tally::{compared, figure, tally};
+pub use tally::{compared, compared_pairs, figure, tally};
 pub use wire::Wire;

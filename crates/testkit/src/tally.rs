@@ -18,6 +18,11 @@ pub fn compared(layer: &str, what: &str, replies: usize, with_rows: usize, diffe
     report(layer, what, &format!("{replies}\tdifferences\t{differences}\t{with_rows}"));
 }
 
+/// The same, with the number of pairs that gave them: a pair is one source in two copies.
+pub fn compared_pairs(layer: &str, what: &str, pairs: usize, replies: usize, with_rows: usize, differences: usize) {
+    report(layer, what, &format!("{replies}\tdifferences\t{differences}\t{with_rows}\t{pairs}"));
+}
+
 /// A row that tells what was measured instead: no pass mark, as machines differ.
 pub fn figure(layer: &str, what: &str, cases: usize, measured: &str) {
     report(layer, what, &format!("{cases}\t{measured}"));

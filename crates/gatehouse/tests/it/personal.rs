@@ -183,6 +183,66 @@ fn an_answer_that_is_sent_back_is_masked_again() {
     assert!(model.requests().pop().unwrap().body.to_string().contains("ann@example.com"));
 }
 
+fn execute(id: &str, sql: &str) -> Said {
+    Said::tool(id, "execute_sql", &json!({ "dataset_id": "desk", "sql": sql }))
+}
+
+/// The house keeps the threads of Chat itself: answers for which personal fields were read are left out of them, with the
+/// rows beside them.
+#[test]
+fn a_thread_of_chat_tells_a_model_no_answer_with_personal_values() {
+    let dir = plant(ONE, Kind::Sqlite);
+    let model = Messages::script([
+        execute("call_1", "SELECT id, email FROM people WHERE id = 2"),
+        Said::text("Number ⟦id 1⟧ is ⟦email 1⟧."),
+        execute("call_2", "SELECT count(DISTINCT team) AS n FROM people"),
+        Said::text("There are three teams."),
+        Said::text("As I said."),
+    ]);
+    let server = serve(&dir, &model);
+    let lead = server.client("ann", "lead");
+    let ask = |message: &str| {
+        let thread = "0192f0c1-2345-7abc-8def-000000000009";
+        lead.post("/chat", &json!({ "dataset_id": "desk", "thread_id": thread, "message": message })).json()
+    };
+    let first = ask("Who is number two?");
+    assert_eq!(first["assistant_message"], "Number 2 is ann@example.com.", "{first}");
+    assert_eq!(first["result"]["rows"], json!([[2, "ann@example.com"]]), "the caller reads the rows as well");
+    assert_eq!(ask("How many teams are there?")["assistant_message"], "There are three teams.");
+    assert_eq!(ask("Again, please.")["assistant_message"], "As I said.");
+    let sent = model.requests().pop().unwrap().body["messages"].to_string();
+    for told in ["Who is number two?", "How many teams are there?", "There are three teams.", "Again, please."] {
+        assert!(sent.contains(told), "{told}: {sent}");
+    }
+    assert!(!sent.contains("ann@") && !sent.contains("Number"), "{sent}");
+}
+
+/// Rows that a client sends back as if they were an answer: values that an answer named are masked again, also as cells.
+/// Others are words like any, as docs/SECURITY.md says.
+#[test]
+fn rows_that_are_sent_back_are_masked_where_an_answer_named_them() {
+    let dir = plant(ONE, Kind::Sqlite);
+    let model = Messages::script([
+        execute("call_1", "SELECT id, email FROM people WHERE id IN (2, 3) ORDER BY id"),
+        Said::text("The first is ⟦email 1⟧."),
+        Said::text("I see."),
+    ]);
+    let server = serve(&dir, &model);
+    let lead = server.client("ann", "lead");
+    let chat = lead.post("/chat", &json!({ "dataset_id": "desk", "message": "Who are two and three?" })).json();
+    assert_eq!(chat["assistant_message"], "The first is ann@example.com.", "{chat}");
+    let rows = chat["result"]["rows"].to_string();
+    assert!(rows.contains("ann@example.com") && rows.contains("bob@example.com"), "{chat}");
+    let thread = json!([
+        { "role": "user", "content": "Who are two and three?" }, { "role": "assistant", "content": rows },
+        { "role": "user", "content": "Thank you." },
+    ]);
+    assert_eq!(answer(&completion(&lead, &thread)), "I see.");
+    let sent = model.requests().pop().unwrap().body["messages"].to_string();
+    assert!(!sent.contains("ann@") && sent.contains("⟦email 1⟧"), "{sent}");
+    assert!(sent.contains("bob@example.com"), "no answer named it: {sent}");
+}
+
 /// A link would carry the value to wherever it leads, as soon as it is shown.
 #[test]
 fn no_value_is_put_into_a_link_of_an_answer() {

@@ -10,15 +10,22 @@ use testkit::{Client, Postgres, Server};
 
 /// What holds a copy. Each is a dataset of its own, with its own resources: `orders_parquet` and so on.
 pub const DATASETS: [&str; 6] = ["parquet", "csv", "hot", "sqlite", "till", "books"];
+/// Those that are files, which DuckDB reads.
+pub const FILES: [&str; 3] = ["parquet", "csv", "hot"];
+/// Those that Records may write to.
+pub const WRITABLE: [&str; 2] = ["till", "books"];
 
 const TABLES: &str = "
     CREATE TABLE orders (id INTEGER PRIMARY KEY, code TEXT, owner TEXT, region TEXT, item TEXT, amount INTEGER,
-        price DOUBLE PRECISION, day DATE, note TEXT, secret TEXT, deleted_at TIMESTAMP);
+        price DOUBLE PRECISION, day DATE, note TEXT, batch TEXT, serial TEXT, secret TEXT, deleted_at TIMESTAMP);
     CREATE TABLE visits (id INTEGER PRIMARY KEY, page TEXT, seconds INTEGER, ip TEXT, deleted_at TIMESTAMP);
     CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT, stock INTEGER, cost INTEGER);
     CREATE TABLE absent (id INTEGER PRIMARY KEY, region TEXT, amount INTEGER, note TEXT);";
 
-/// What is hidden in a copy of the data: next to nothing, or what a seed makes up.
+/// A constraint that only databases have, over all rows, whoever may see them.
+const UNIQUE: &str = "CREATE UNIQUE INDEX one_serial ON orders (serial);";
+
+/// Rows hidden in a copy of the data: next to none, which look like those that are seen, or such as a seed makes up.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Hidden {
     Few,
@@ -52,14 +59,20 @@ impl Hidden {
         let mut rows: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         let mut insert = |table, row: String| rows.entry(table).or_default().push(format!("({row})"));
         let mut lot = Lot(if let Self::MadeUp(seed) = self { seed } else { 0 });
-        // Hidden texts are all different or few, hidden rows many or few between those that are seen.
-        let (is_distinct, most) = (lot.below(2) == 0, 1 + lot.below(40));
+        // Hidden rows are many or few between those that are seen.
+        let most = 1 + lot.below(40);
         let mut unseen = 10_000;
-        let hidden = |lot: &mut Lot, unseen: usize| match (plain, is_distinct) {
-            (true, _) => "x".to_owned(),
-            (_, true) => format!("{} {unseen}", lot.of(&NASTY)),
-            (_, false) => lot.of(&NASTY).to_owned(),
+        let hidden = |lot: &mut Lot, unseen: usize| match self {
+            Self::Few => "note 1".to_owned(),
+            Self::MadeUp(_) if plain => "x".to_owned(),
+            // Among those that are all different some are as they stand: functions fail on them alone.
+            _ if self.is_distinct() && lot.below(4) > 0 => format!("{} {unseen}", lot.of(&NASTY)),
+            _ => lot.of(&NASTY).to_owned(),
         };
+        // Text that is a number where it is seen. Types of a file of text are guessed from all its rows.
+        let batch = |lot: &mut Lot| if self == Self::Few || plain { "7" } else { lot.of(&NASTY) }.to_owned();
+        // A value that no two rows have.
+        let serial = |unseen: usize| if self == Self::Few { format!("S-{unseen}") } else { hidden_serial(unseen) };
         let secret = |lot: &mut Lot, i: usize| match self {
             Self::Few => format!("s{i}"),
             Self::MadeUp(_) => format!("{} {}", lot.of(&NASTY), lot.below(1000)),
@@ -70,21 +83,33 @@ impl Hidden {
             let day = format!("2024-{:02}-{:02}", i % 12 + 1, i % 28 + 1);
             let price = i as f64 * 0.1;
             let seen = format!("'{owner}', 'E', '{item}', {}, {price:.1}, '{day}', 'note {}'", i * 7 % 40, i % 50);
+            let seen = format!("{seen}, '{}', 'S-{i}'", i % 20);
             insert("orders", format!("{i}, 'C-{i}', {seen}, '{}', NULL", secret(&mut lot, i)));
             let between = if self == Self::Few { usize::from(i == 77) } else { lot.below(most) };
             for _ in 0..between {
                 unseen += 1;
-                let amount = lot.of(&["0", "-1", "7", "2147483647", "-2147483648"]);
-                let (region, price) = (lot.of(&["A", "W", "e", "E ", ""]), lot.of(&["0", "-1", "1e300", "NULL"]));
+                // One that looks like the others has nothing in its columns' statistics that they have not.
+                let mut unlike = |usual: &'static str, odd: &[&'static str]| match self {
+                    Self::Few => usual,
+                    Self::MadeUp(_) => lot.of(odd),
+                };
+                let amount = unlike("7", &["0", "-1", "7", "2147483647", "-2147483648", "NULL"]);
+                let (region, price) =
+                    (unlike("E ", &["A", "W", "e", "E ", ""]), unlike("1", &["0", "-1", "1e300", "NULL"]));
+                let (item, day) = (
+                    unlike("tea", &["tea", "rope", "(", "never seen"]),
+                    unlike("2024-03-03", &["2031-01-01", "1970-01-01"]),
+                );
                 let [owner, note] = [(); 2].map(|()| hidden(&mut lot, unseen));
-                let (item, day) = (lot.of(&["tea", "rope", "(", "never seen"]), lot.of(&["2031-01-01", "1970-01-01"]));
-                let row = format!("'{owner}', '{region}', '{item}', {amount}, {price}, '{day}', '{note}', 'h', NULL");
-                insert("orders", format!("{unseen}, 'H-{unseen}', {row}"));
+                let (batch, serial) = (batch(&mut lot), serial(unseen));
+                let row = format!("'{owner}', '{region}', '{item}', {amount}, {price}, '{day}', '{note}'");
+                insert("orders", format!("{unseen}, 'H-{unseen}', {row}, '{batch}', '{serial}', 'h', NULL"));
             }
             if if self == Self::Few { i % 60 == 0 } else { lot.below(10) == 0 } {
                 unseen += 1;
                 let [owner, note] = [(); 2].map(|()| hidden(&mut lot, unseen));
-                let row = format!("'{owner}', 'E', 'gone', 0, 0, '2032-01-01', '{note}', 'd'");
+                let (batch, serial) = (batch(&mut lot), serial(unseen));
+                let row = format!("'{owner}', 'E', 'gone', 0, 0, '2032-01-01', '{note}', '{batch}', '{serial}', 'd'");
                 insert("orders", format!("{unseen}, 'D-{unseen}', {row}, '2024-05-05 00:00:00'"));
                 insert("visits", format!("{unseen}, '{owner}', 0, 'd', '2024-05-05 00:00:00'"));
             }
@@ -94,17 +119,23 @@ impl Hidden {
         }
         // The last number that a database gave out is one that the role may see.
         let last = secret(&mut lot, 1);
-        insert("orders", format!("60000, 'C-60000', 'ann', 'E', 'tea', 5, 0.3, '2024-02-29', 'last', '{last}', NULL"));
+        let row = "60000, 'C-60000', 'ann', 'E', 'tea', 5, 0.3, '2024-02-29', 'last', '60', 'S-60000'";
+        insert("orders", format!("{row}, '{last}', NULL"));
         for (i, item) in ITEMS.iter().enumerate() {
             let cost = if self == Self::Few { 1 } else { lot.below(10_000) };
             insert("items", format!("{}, '{item}', {}, {cost}", i + 1, i * 3 + 1));
         }
-        if self != Self::Few {
-            for i in 0..lot.below(200) {
-                insert("absent", format!("{i}, 'A', 0, '{}'", hidden(&mut lot, i)));
-            }
+        // All its rows are hidden: there are none, but in a file of text one, since it has no types without any.
+        let absent = if self == Self::Few { usize::from(plain) } else { 1 + lot.below(200) };
+        for i in 0..absent {
+            insert("absent", format!("{i}, 'A', 0, '{}'", hidden(&mut lot, i)));
         }
         rows.into_iter().map(|(table, rows)| format!("INSERT INTO {table} VALUES {};", rows.join(", "))).collect()
+    }
+
+    /// High cardinality, or low, of hidden texts: in turns, so that two seeds have both.
+    fn is_distinct(self) -> bool {
+        matches!(self, Self::MadeUp(seed) if seed % 2 == 1)
     }
 
     /// A table that nobody was granted: of another name and shape in each copy.
@@ -123,13 +154,23 @@ impl Hidden {
     }
 }
 
+/// The unique value of a row that a seed made up, by its number.
+pub fn hidden_serial(unseen: usize) -> String {
+    format!("S-({unseen}")
+}
+
+/// The number of a row that every copy hides.
+pub const FIRST_HIDDEN: usize = 10_001;
+
 /// The contracts over one dataset. The role sees less than there is of each table.
 fn contracts(dataset: &str) -> Vec<(String, String)> {
-    let may = if ["till", "books"].contains(&dataset) {
-        "ops: [READ, INSERT, UPDATE], write: [code, owner, region, item, amount, note]"
+    let may = if WRITABLE.contains(&dataset) {
+        "ops: [READ, INSERT, UPDATE], write: [code, owner, region, item, amount, note, serial]"
     } else {
         "ops: [READ]"
     };
+    // A file of text has no texts that are numbers.
+    let batch = if dataset == "csv" { "integer" } else { "string" };
     let orders = format!(
         "natural_key: [code]\nsoft_delete: deleted_at\njoins: [{{target: items_{dataset}, on: {{item: name}}, type: inner}}]\nfields:
   - {{name: id, type: integer, generated: true}}
@@ -141,6 +182,8 @@ fn contracts(dataset: &str) -> Vec<(String, String)> {
   - {{name: price, type: number, nullable: true}}
   - {{name: day, type: date, nullable: true}}
   - {{name: note, type: string}}
+  - {{name: batch, type: {batch}, nullable: true}}
+  - {{name: serial, type: string, nullable: true}}
   - {{name: secret, type: string, nullable: true}}
   - {{name: deleted_at, type: timestamp, nullable: true}}
 roles:
@@ -175,7 +218,7 @@ roles:
         )
     };
     let of = |(table, rest): &(&str, &str)| (format!("contracts/{table}_{dataset}.yaml"), head(table) + rest);
-    tables.iter().filter(|(table, _)| *table != "absent" || dataset != "csv").map(of).collect()
+    tables.iter().map(of).collect()
 }
 
 /// Roles belong to a cluster: they are made once.
@@ -202,13 +245,13 @@ impl Side {
         let dir = tempfile::tempdir().unwrap();
         let datasets = dir.path().join("datasets");
         std::fs::create_dir(&datasets).unwrap();
-        ["parquet", "hot", "csv"].iter().for_each(|dataset| files(dataset, hidden, "", &datasets));
+        FILES.iter().for_each(|dataset| files(dataset, hidden, "", &datasets));
         std::fs::create_dir(dir.path().join("till")).unwrap();
         // Its writer may be another user.
         std::fs::set_permissions(dir.path().join("till"), PermissionsExt::from_mode(0o777)).unwrap();
         for path in ["datasets/sqlite.sqlite", "till/till.sqlite"] {
             let database = rusqlite::Connection::open(dir.path().join(path)).unwrap();
-            database.execute_batch(&format!("BEGIN; {} COMMIT;", hidden.all())).unwrap();
+            database.execute_batch(&format!("BEGIN; {} {UNIQUE} COMMIT;", hidden.all())).unwrap();
             std::fs::set_permissions(dir.path().join(path), PermissionsExt::from_mode(0o666)).unwrap();
         }
         std::fs::write(datasets.join("registry.json"), include_str!("../cases/unseen/registry.json")).unwrap();
@@ -220,6 +263,9 @@ impl Side {
         let contracts = DATASETS.iter().flat_map(|dataset| contracts(dataset));
         let builder = contracts.fold(builder, |builder, (path, text)| builder.file(&path, &text));
         let builder = builder.env("GATEHOUSE_API_SCAN_MAX_DAILY_BYTES_PER_USER", "1000000000000");
+        // A statement that fails costs its worker, and its caller waits for another one: on a slow machine long enough to
+        // be refused.
+        let builder = builder.env("GATEHOUSE_ENGINES_QUEUE_SECONDS", "300");
         let server = builder.start();
         let agent = server.client("ann", "agent");
         Self { agent, _server: server, dir }
@@ -253,6 +299,6 @@ fn postgres(hidden: Hidden) -> String {
     let database = Postgres::shared().database();
     let id = "ALTER TABLE orders ALTER id ADD GENERATED BY DEFAULT AS IDENTITY (START WITH 70000);";
     let grant = "GRANT SELECT, INSERT, UPDATE ON orders, visits, items, absent TO unseen_agent; ANALYZE;";
-    Postgres::shared().sql(&database, &[&hidden.all(), id, grant].concat());
+    Postgres::shared().sql(&database, &[&hidden.all(), UNIQUE, id, grant].concat());
     Postgres::shared().url_as("unseen_gatehouse", "g", &database)
 }
