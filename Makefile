@@ -50,7 +50,7 @@ unit: duckdb
 
 page: duckdb ## the page in a real browser; pictures of it go to $(TARGET)/pictures
 	@scripts/node-modules
-	@$(CARGO) build --locked --quiet -p gatehouse -p device
+	@$(CARGO) test --workspace --locked --quiet --no-run
 	@echo "== the page"; GATEHOUSE=$(TARGET)/debug/gatehouse PICTURES=$(TARGET)/pictures node --test --test-reporter=spec tests/browser/main.js
 
 bench: deps duckdb ## figures, as ratios measured in one run
