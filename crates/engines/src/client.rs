@@ -40,7 +40,7 @@ pub struct Room {
     pub writes: bool,
     /// Whether its results are large.
     pub window: bool,
-    /// Whether rows are hidden from its statements.
+    /// Rows are hidden from its statements.
     pub hides_rows: bool,
 }
 

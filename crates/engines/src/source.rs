@@ -215,7 +215,7 @@ impl Source {
         }
     }
 
-    /// Whether values are bound to its statements. Where they are not, a statement holds its caller's values as literals.
+    /// Values are bound to its statements. Where they are not, a statement holds its caller's values as literals.
     pub fn binds_values(&self) -> bool {
         match self.kind {
             SourceKind::Files(_)

@@ -20,7 +20,7 @@ fn doctor(data: &Path) -> Value {
     findings.as_array().unwrap().iter().find(|found| found["check"] == "config").unwrap()["verdict"].clone()
 }
 
-/// Whether another user can read a file, or list a directory.
+/// Another user can read this file, or list this directory.
 fn is_read_by_others(path: &Path) -> bool {
     assert!(path.exists(), "{}", path.display());
     let mut look = Command::new("setpriv");
@@ -52,7 +52,7 @@ fn other_users_are_kept_out_of_the_data_and_workers_are_not() {
     }
 }
 
-/// What the server itself writes: copies of tables, and what one statement hands to the next.
+/// Files that the server itself writes: copies of tables, and what one statement hands to the next.
 #[test]
 fn other_users_are_kept_out_of_hot_copies_and_parts_of_joins() {
     let data = tempfile::tempdir().unwrap();

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 
 /// A longer line is not believed.
 const MOST_LINE_BYTES: usize = 1024 * 1024;
-/// How much of its complaints is looked at.
+/// Bytes of its complaints that are looked at.
 const MOST_STDERR_BYTES: u64 = 4096;
 /// Between its end of input and SIGTERM, and between that and SIGKILL.
 const PATIENCE: Duration = Duration::from_secs(5);

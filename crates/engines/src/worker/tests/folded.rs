@@ -30,7 +30,7 @@ const PLACES: [&str; 7] = [
     "SELECT count(*) AS c, max(CAST(x AS VARCHAR)) AS m FROM (SELECT id, ({}) AS x FROM probe) AS w",
 ];
 
-/// What hidden rows hold: the same as those that are seen, more than all of them, nothing.
+/// Hidden rows hold the same as those that are seen, more than all of them, nothing.
 const HIDDEN: [&str; 3] =
     ["10, 'S-1', DATE '2024-02-01'", "500000, 'S-1', DATE '2031-06-01'", "NULL, 'S-1', DATE '2024-02-01'"];
 

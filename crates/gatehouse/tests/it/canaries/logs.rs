@@ -129,7 +129,7 @@ fn takes_text(method: &str, path: &str) -> bool {
     matches!(method, "POST" | "PUT" | "PATCH") || path.contains('{')
 }
 
-/// Whether a path is one of a route's.
+/// A path that is one of a route's.
 fn leads_to(route: &str, path: &str) -> bool {
     let path = path.split('?').next().unwrap();
     if let Some((before, _)) = route.split_once("{*") {
