@@ -3,7 +3,7 @@
 use super::bigquery;
 use super::literal::{identifier, in_expression, plain};
 use super::postgres;
-use super::refuse::{Walk, at_node, clip, ensure, refuse, syntax_not_allowed};
+use super::refuse::{Walk, at, at_node, clip, ensure, invalid, refuse, syntax_not_allowed};
 use super::scope::Columns;
 use super::walk::{Origin, Walker};
 use domain::Dialect;
@@ -57,6 +57,7 @@ impl Walker<'_> {
             }
             Expr::Array(Array { elem, named: _ }) => self.exprs(elem),
             Expr::CompoundFieldAccess { root, access_chain } => {
+                ensure_has_fields(root, access_chain)?;
                 self.expr(root)?;
                 access_chain.iter_mut().try_for_each(|access| self.access(access))
             }
@@ -193,6 +194,17 @@ impl Walker<'_> {
         let result = self.expr(body);
         self.scopes.leave();
         result
+    }
+}
+
+/// A number has no fields. The parser reads `1 .x` as a field all the same, and writes it as `1.x`: a number with a name.
+fn ensure_has_fields(root: &Expr, chain: &[AccessExpr]) -> Walk {
+    match (root, chain) {
+        (Expr::Value(ValueWithSpan { value: Value::Number(..), span }), [AccessExpr::Dot(_), ..]) => {
+            let message = format!("the statement does not parse: `{}` has no fields", clip(&root.to_string()));
+            Err(at(invalid("sql.syntax", message, "remove the dot and the name after it"), *span))
+        }
+        _ => Ok(()),
     }
 }
 
