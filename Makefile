@@ -76,6 +76,7 @@ python: ## the Python clients that tests use, into the user's cache (once; some 
 	@scripts/python-deps scan >/dev/null
 	@scripts/python-deps da >/dev/null
 	@scripts/python-deps sail >/dev/null
+	@scripts/python-deps datafusion >/dev/null
 	@scripts/python-deps bigquery >/dev/null
 
 inspector: ## the MCP Inspector that tests use, into the user's cache (once)

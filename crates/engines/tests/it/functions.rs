@@ -129,10 +129,11 @@ fn calls(allowed: &BTreeSet<&str>) -> BTreeSet<Call> {
         }
     }
     for number in ["BIGINT", "INTEGER", "DOUBLE", "DECIMAL(18,3)", "HUGEINT", "UBIGINT"] {
-        for operator in ["+", "-", "*", "/", "%", "//", "<<", ">>", "&", "|", "<", "="] {
+        for operator in ["+", "-", "*", "/", "%", "//", "^", "**", "<<", ">>", "&", "|", "<", "=", "<>"] {
             add(&format!("{{}} {operator} {{}}"), &[number, number]);
         }
         add("-{}", &[number]);
+        add("~{}", &[number]);
     }
     for moment in ["DATE", "TIMESTAMP", "TIMESTAMPTZ"] {
         add("{} + {}", &[moment, "INTERVAL"]);
@@ -147,8 +148,13 @@ fn calls(allowed: &BTreeSet<&str>) -> BTreeSet<Call> {
             }
         }
     }
-    for operator in ["LIKE", "ILIKE", "NOT LIKE", "GLOB", "SIMILAR TO", "~", "||"] {
+    for operator in
+        ["LIKE", "ILIKE", "NOT LIKE", "GLOB", "SIMILAR TO", "~", "!~", "~~", "!~~", "~~*", "!~~*", "^@", "||"]
+    {
         add(&format!("{{}} {operator} {{}}"), &["VARCHAR", "VARCHAR"]);
+    }
+    for operator in ["&&", "@>", "<@"] {
+        add(&format!("{{}} {operator} {{}}"), &["BIGINT[]", "BIGINT[]"]);
     }
     add("{} * {}", &["INTERVAL", "BIGINT"]);
     add("{}[{}]", &["BIGINT[]", "BIGINT"]);

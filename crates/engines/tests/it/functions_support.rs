@@ -1,10 +1,10 @@
-//! What the tests of functions over hidden rows share for SQLite, Postgres and Sail: a table `probe` on two sides that
+//! What the tests of functions over hidden rows share for SQLite, Postgres, Sail and DataFusion: a table `probe` on two sides that
 //! differ in nothing but hidden rows, the statements that an expression is made into, and the comparison of replies.
 
 use crate::cases::{check, lines};
 use domain::{Caller, Proposal, SourceSchema};
 use engines::{Engines, Source};
-use policy::Policy;
+use policy::{Approved, Policy};
 use std::collections::BTreeSet;
 use tokio::runtime::Runtime;
 
@@ -39,7 +39,7 @@ pub fn probe(columns: &[Column], nasty: bool) -> String {
     )
 }
 
-fn contracts(columns: &[Column], rows: &str) -> Policy {
+pub fn contracts(columns: &[Column], rows: &str) -> Policy {
     let names = ["id", "region"].into_iter().chain(columns.iter().map(|column| column.0));
     let fields: String = names.map(|name| format!("  - {{name: {name}, type: other}}\n")).collect();
     let yaml = format!(
@@ -48,10 +48,29 @@ fn contracts(columns: &[Column], rows: &str) -> Policy {
     Policy::load([("probe.yaml".to_owned(), yaml)]).unwrap()
 }
 
+/// A side of the comparison: where `probe` is, and what answers statements over it.
+pub trait Engine {
+    async fn describe(&self) -> SourceSchema;
+
+    /// What the rows are told by, or the error.
+    async fn run(&self, approved: &Approved) -> Result<String, String>;
+}
+
 /// A database with `probe` in it, and engines of its own.
 pub struct Side {
     pub engines: Engines,
     pub source: Source,
+}
+
+impl Engine for Side {
+    async fn describe(&self) -> SourceSchema {
+        self.engines.describe(&self.source).await.unwrap()
+    }
+
+    async fn run(&self, approved: &Approved) -> Result<String, String> {
+        let executed = self.engines.run(&self.source, approved, ()).await.map_err(|f| format!("{f:?}"))?;
+        Ok(domain::sha256_hex(&executed.0.rows.ipc))
+    }
 }
 
 /// One engine, and what is tried on it.
@@ -62,17 +81,17 @@ pub struct Trial<'a> {
     /// The list of functions that policy allows.
     pub functions: &'a str,
     /// Expressions over `probe`, one a line.
-    pub expressions: &'static str,
+    pub expressions: &'a str,
     /// Functions that need not succeed.
     pub excepted: &'static [&'static str],
 }
 
 impl Trial<'_> {
     /// Fails if a reply depends on what hidden rows hold.
-    pub fn run(&self, runtime: &Runtime, sides: &[Side; 2]) {
+    pub fn run(&self, runtime: &Runtime, sides: &[impl Engine; 2]) {
         let names = lines(self.functions).flat_map(str::split_whitespace);
         let allowed: BTreeSet<&str> = names.map(|word| word.split(':').next().unwrap()).collect();
-        let schema = runtime.block_on(sides[0].engines.describe(&sides[0].source)).unwrap();
+        let schema = runtime.block_on(sides[0].describe());
         let (mut compared, mut with_rows) = (0, 0);
         let (mut leaks, mut failed, mut worked) = (Vec::new(), Vec::new(), BTreeSet::new());
         for filter in FILTERS {
@@ -108,11 +127,10 @@ impl Trial<'_> {
 }
 
 /// The reply to a statement: its rows as Arrow, or the error.
-async fn told(side: &Side, policy: &Policy, schema: &SourceSchema, text: &str) -> Result<String, String> {
+async fn told(side: &impl Engine, policy: &Policy, schema: &SourceSchema, text: &str) -> Result<String, String> {
     let proposal = Proposal::Sql { source: "crm".to_owned(), text: text.to_owned() };
     let approved = check(policy, &Caller::new("bob", "agent"), schema, &proposal).map_err(|f| format!("{f:?}"))?;
-    let executed = side.engines.run(&side.source, &approved, ()).await.map_err(|f| format!("{f:?}"))?;
-    Ok(domain::sha256_hex(&executed.0.rows.ipc))
+    side.run(&approved).await
 }
 
 /// The names that are called in an expression: before a parenthesis, or words that are calls without one.
@@ -134,9 +152,9 @@ fn is_unsteady(expression: &str) -> bool {
     words.iter().any(|word| expression.to_lowercase().contains(word))
 }
 
-/// The statements that an expression is tried in: in a list, in a condition, behind a condition that hidden rows meet, and
-/// in ORDER BY. What stands behind `all: ` is the rest of a SELECT as it is.
-fn statements(expression: &str) -> Vec<String> {
+/// The statements that an expression is tried in: in a list, beside the column that the filter looks at (DataFusion may
+/// compute such a list before it filters), in a condition, behind a condition that hidden rows meet, and in ORDER BY. What stands behind `all: ` is the rest of a SELECT as it is.
+pub fn statements(expression: &str) -> Vec<String> {
     if let Some(all) = expression.strip_prefix("all: ") {
         return vec![match all.contains(" FROM probe") {
             true => format!("SELECT {all}"),
@@ -154,6 +172,7 @@ fn statements(expression: &str) -> Vec<String> {
         statements.push(format!("SELECT count(x) FROM ({rows}) AS t"));
     } else {
         statements.push(format!("SELECT count(x), min(CAST(x AS TEXT)), max(CAST(x AS TEXT)) FROM ({rows}) AS t"));
+        statements.push(format!("SELECT region, {expression} AS x FROM probe ORDER BY id"));
         statements.push(format!("SELECT id FROM probe ORDER BY CAST(({expression}) AS TEXT), id LIMIT 3"));
     }
     statements

@@ -56,6 +56,7 @@ pub fn readable_rows(
             let expr = match fenced {
                 Some(Dialect::DuckDb) => fence::column(expr),
                 Some(Dialect::Postgres) => fence::unknown_to_planner(expr, f.column.kind),
+                Some(Dialect::Spark | Dialect::DataFusion) => fence::unknown_to_estimates(expr, f.column.kind),
                 _ => expr,
             };
             if f.name == f.column.name && matches!(expr, Expr::Identifier(_)) {

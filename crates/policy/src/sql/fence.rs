@@ -65,6 +65,31 @@ pub fn unknown_to_planner(expr: Expr, kind: FieldType) -> Expr {
     }
 }
 
+/// `nullif(column, NULL)`: the column, of which DataFusion has no statistics, on which Sail is built too. It estimates a condition by
+/// computing it for the smallest and the largest value of all rows, and fails where that does: `-n < 0` on a hidden row with the
+/// least integer.
+pub fn unknown_to_estimates(expr: Expr, kind: FieldType) -> Expr {
+    let is_estimated = match kind {
+        FieldType::List | FieldType::Struct | FieldType::Json | FieldType::Bytes | FieldType::Other => false,
+        FieldType::Uuid | FieldType::String | FieldType::Text | FieldType::Boolean => true,
+        FieldType::Number | FieldType::Decimal | FieldType::Integer => true,
+        FieldType::Date | FieldType::Time | FieldType::Timestamp => true,
+    };
+    if is_estimated { function("nullif", vec![expr, Expr::Value(Value::Null.into())]) } else { expr }
+}
+
+/// The column of [`unknown_to_estimates`]; any other expression as it is.
+pub fn known_column(expr: &Expr) -> &Expr {
+    let Expr::Function(Function { name, args: FunctionArguments::List(list), .. }) = expr else { return expr };
+    match list.args.as_slice() {
+        [
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(column)),
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(null))),
+        ] if null.value == Value::Null && name.to_string() == "nullif" => column,
+        _ => expr,
+    }
+}
+
 fn text(value: &str) -> Expr {
     Expr::Value(Value::SingleQuotedString(value.to_owned()).into())
 }

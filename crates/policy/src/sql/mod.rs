@@ -8,7 +8,7 @@ pub mod bigquery;
 mod build;
 pub mod dialect;
 mod expr;
-mod fence;
+pub mod fence;
 mod forms;
 mod functions;
 pub mod guard;

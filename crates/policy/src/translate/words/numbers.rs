@@ -3,6 +3,7 @@
 //! A cast to a whole number rounds in DuckDB and cuts off in the others: the translation has to round first, floating point to
 //! the even neighbour, decimals away from zero. It does so where it knows which of them it has, and refuses where not.
 
+use crate::sql::fence;
 use domain::{FieldType, SourceSchema, Value as Bound};
 use sqlparser::ast::{
     BinaryOperator, DataType, Expr, Function, FunctionArguments, ObjectNamePart, Query, Select, SelectItem, SetExpr,
@@ -92,7 +93,7 @@ impl Names {
             return None;
         }
         let column = self.columns.get(&name).copied();
-        let given = self.given.get(&name).into_iter().flatten().map(|expr| match expr {
+        let given = self.given.get(&name).into_iter().flatten().map(|expr| match fence::known_column(expr) {
             // A column that is handed on under its own name is still that column.
             Expr::Identifier(same) if same.value.to_lowercase() == name => column.flatten(),
             expr => self.look(expr, params, depth + 1),
@@ -119,6 +120,7 @@ impl Names {
             ("sum" | "min" | "max" | "abs" | "any_value" | "first" | "last" | "first_value" | "last_value", [of]) => {
                 self.look(of, params, depth + 1)
             }
+            ("nullif", [of, _]) => self.look(of, params, depth + 1),
             ("coalesce" | "ifnull" | "greatest" | "least", args) => {
                 all(args.iter().map(|arg| self.look(arg, params, depth + 1)))
             }
