@@ -150,7 +150,7 @@ fn statement_by(
         if dialect == Dialect::BigQuery {
             sql::bigquery::notation(&mut query, &mut used.params)?;
         }
-        let text = render::render(dialect, &query)?;
+        let text = render::render(dialect, origin, &query)?;
         translate::statement(reader.source, query, text, used)
     })
 }

@@ -29,9 +29,9 @@ pub fn plain(dialect: Dialect, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan>
                 in_forms.push(last.is_some_and(|last| is_form(last)));
                 plain.truncate(plain.len() - hint(&plain));
             }
-            (Token::RParen, last) => {
+            (Token::RParen, _) => {
                 let ends_form = in_forms.pop().unwrap_or(false) && dialect == Dialect::DuckDb;
-                if ends_form && last.is_some_and(|last| last.token == Token::Comma) {
+                if ends_form && ends_in_comma(&plain) {
                     plain.pop();
                 }
             }
@@ -48,6 +48,12 @@ pub fn plain(dialect: Dialect, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan>
 
 fn is_form(name: &TokenWithSpan) -> bool {
     matches!(&name.token, Token::Word(word) if word.quote_style.is_none() && FORMS.contains(&word.keyword))
+}
+
+/// One comma, behind an argument: `substr(a,,)` and `substr(,)` are mistakes, left to the parser.
+fn ends_in_comma(tokens: &[TokenWithSpan]) -> bool {
+    matches!(tokens, [.., argument, last]
+        if last.token == Token::Comma && !matches!(argument.token, Token::Comma | Token::LParen))
 }
 
 fn is_power(last: &TokenWithSpan, next: &TokenWithSpan) -> bool {

@@ -183,6 +183,8 @@ fn well_told(fault: &Fault, input: &str, hidden: &[&str]) {
     assert!(!fault.code.is_empty() && !fault.message.is_empty() && !fault.hint.is_empty(), "{fault:?}");
     assert!(fault.message.len() + fault.hint.len() < 1_500, "the refusal repeats the attack: {fault:?}");
     assert!(fault.kind != domain::Kind::Internal, "{fault:?}");
+    // The parser read what it cannot write: a rule for that input is missing.
+    assert!(fault.code != "sql.roundtrip", "{fault:?}");
     // Escapes can spell a name in many ways.
     let (input, told) = (input.to_lowercase(), format!("{} {}", fault.message, fault.hint).to_lowercase());
     for name in hidden.iter().filter(|name| !input.contains(**name) && !input.contains('\\')) {
