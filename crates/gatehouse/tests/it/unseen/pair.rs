@@ -291,6 +291,11 @@ fn files(dataset: &str, hidden: Hidden, changes: &str, dir: &Path) {
     for table in ["orders", "visits", "items", "absent"] {
         let file = dir.join(format!("{table}.{extension}"));
         duck.execute_batch(&format!("COPY {table} TO '{}'", file.display())).unwrap();
+        if table == "orders" && extension.ends_with("parquet") {
+            let pages = format!("SELECT count(dictionary_page_offset) FROM parquet_metadata('{}')", file.display());
+            let dictionaries: i64 = duck.query_row(&pages, [], |row| row.get(0)).unwrap();
+            assert!(dictionaries > 0, "engines may look into dictionaries, and here are none");
+        }
     }
 }
 
