@@ -4,6 +4,7 @@ use super::refuse::refuse;
 use brush_parser::ast::Program;
 use brush_parser::{ParseError, Parser, ParserOptions};
 use domain::Fault;
+use std::panic::catch_unwind;
 
 const MAX_BYTES: usize = 64 * 1024;
 const MAX_LINES: usize = 1_000;
@@ -26,7 +27,19 @@ pub fn with_stack<T>(work: impl FnOnce() -> T) -> T {
 
 pub fn parse(text: &str) -> Result<Program, Fault> {
     bounded(text)?;
-    Parser::new(text.as_bytes(), &options()).parse_program().map_err(|error| syntax(&error))
+    program(text)
+}
+
+fn program(text: &str) -> Result<Program, Fault> {
+    match caught(|| Parser::new(text.as_bytes(), &options()).parse_program()) {
+        Some(parsed) => parsed.map_err(|error| syntax(&error)),
+        None => Err(refuse("syntax", 0, "script", "cannot be read to its end", "write plain bash")),
+    }
+}
+
+/// What the parser made of a text; nothing if it fell over it. The bounds keep it from that as far as they are known.
+pub fn caught<T>(parse: impl FnOnce() -> T + std::panic::UnwindSafe) -> Option<T> {
+    catch_unwind(parse).ok()
 }
 
 /// A line may go on in the next one, between words. Within a word shells and parsers do not agree on what is joined:
@@ -80,6 +93,10 @@ fn bounded(text: &str) -> Result<(), Fault> {
         let what = "has a here-document that ends at an empty word".to_owned();
         return too("syntax", what, "name its end: <<'EOF'");
     }
+    if has_open_bracket_behind_document(&joined) {
+        let what = "opens a `$(`, `${` or `$[` behind a here-document and closes it on another line".to_owned();
+        return too("syntax", what, "close it on the same line, or put it before the here-document");
+    }
     if has_oversized_number(&joined) {
         let what = "has a number before `<` or `>`, after `~` or in `{1..9}` that no shell can count to".to_owned();
         return too("too_long", what, "use a smaller number");
@@ -111,6 +128,18 @@ fn has_nameless_document(text: &str) -> bool {
         let word = behind.split(is_end).next().unwrap_or_default();
         word.len() > 1 && word.chars().all(|c| matches!(c, '\'' | '"' | '\\'))
     })
+}
+
+/// An expansion that begins behind `<<` and does not end on its line: `cat <<EOF $(ls`. The parser looks for its end behind
+/// the document, and falls over where there is none.
+fn has_open_bracket_behind_document(text: &str) -> bool {
+    let behind_document = text.lines().filter_map(|line| line.split_once("<<"));
+    behind_document.flat_map(|(_, rest)| rest.match_indices('$').map(|(at, _)| rest.get(at + 1..))).flatten().any(
+        |rest| {
+            rest.starts_with(['(', '{', '['])
+                && rest.matches(['(', '{', '[']).count() > rest.matches([')', '}', ']']).count()
+        },
+    )
 }
 
 /// Digits that stand where the parser reads a number, of a descriptor (`2>`), of a directory (`~+1`) or of a sequence
@@ -173,4 +202,18 @@ fn blocks(text: &str) -> usize {
         }
     }
     most
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Found by fuzzing: brush-parser 0.4 unwraps a character that is not there.
+    const FALLS_OVER: &str = "ca| <<EOF<,jo$($(c/h @x)$\nEOF";
+
+    #[test]
+    fn a_text_that_the_parser_falls_over_is_refused() {
+        assert_eq!(program(FALLS_OVER).unwrap_err().code, "script.syntax");
+        assert!(has_open_bracket_behind_document(FALLS_OVER));
+    }
 }

@@ -1,6 +1,6 @@
 //! What a word of a script is, once quotes are taken off: a literal, or something that is only known when it runs.
 
-use super::parse::options;
+use super::parse::{caught, options};
 use super::refuse::refuse;
 use brush_parser::ast::UnexpandedArithmeticExpr;
 use brush_parser::word::{self, Parameter, ParameterExpr, SpecialParameter, WordPiece, WordPieceWithSource};
@@ -121,8 +121,9 @@ impl Argument {
 
 /// Reads one word. `line` is for refusals.
 pub fn read(raw: &str, line: usize, inner: &mut Inner) -> Result<Argument, Fault> {
-    let pieces = word::parse(raw, &options())
-        .map_err(|_| refuse("syntax", line, raw, "is no word that can be read", "use plain quoting"))?;
+    let pieces = caught(|| word::parse(raw, &options()).ok())
+        .flatten()
+        .ok_or_else(|| refuse("syntax", line, raw, "is no word that can be read", "use plain quoting"))?;
     let mut reader = Reader { raw, line, inner, parts: Vec::new(), splits: false, inside: Vec::new() };
     reader.pieces(&pieces, false)?;
     let Reader { parts, splits, inside, .. } = reader;
@@ -133,8 +134,9 @@ pub fn read(raw: &str, line: usize, inner: &mut Inner) -> Result<Argument, Fault
 
 /// Reads the body of a here document whose delimiter is not quoted.
 pub fn read_document(raw: &str, line: usize, inner: &mut Inner) -> Result<(), Fault> {
-    let pieces = word::parse_heredoc(raw, &options())
-        .map_err(|_| refuse("syntax", line, "<<", "opens a text that can't be read", "quote the delimiter"))?;
+    let pieces = caught(|| word::parse_heredoc(raw, &options()).ok())
+        .flatten()
+        .ok_or_else(|| refuse("syntax", line, "<<", "opens a text that can't be read", "quote the delimiter"))?;
     Reader { raw, line, inner, parts: Vec::new(), splits: false, inside: Vec::new() }.pieces(&pieces, true)
 }
 
