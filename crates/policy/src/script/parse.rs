@@ -165,16 +165,18 @@ fn has_oversized_number(text: &str) -> bool {
     false
 }
 
-/// How many brackets are open at most, quoted or not: more than there are, never fewer.
+/// How many brackets are open at most, quoted or not: more than there are, never fewer. In `${x:-)}` the `)` closes nothing.
 fn nesting(text: &str) -> usize {
-    let (mut open, mut most) = (0_usize, 0);
+    let (mut open, mut most) = (Vec::new(), 0);
     for c in text.chars() {
         match c {
-            '(' | '{' | '[' => open += 1,
-            ')' | '}' | ']' => open = open.saturating_sub(1),
+            '(' => open.push(')'),
+            '{' => open.push('}'),
+            '[' => open.push(']'),
+            _ if open.last() == Some(&c) => drop(open.pop()),
             _ => {}
         }
-        most = most.max(open);
+        most = most.max(open.len());
     }
     most
 }
