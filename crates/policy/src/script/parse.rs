@@ -10,6 +10,8 @@ const MAX_BYTES: usize = 64 * 1024;
 const MAX_LINES: usize = 1_000;
 /// Brackets of all kinds, open at the same time. The parser tries several readings of each.
 const MAX_NESTING: usize = 8;
+/// `${` within `${`. Where one is not closed, each takes the parser five times as long as the one around it.
+const MAX_EXPANSIONS: usize = 4;
 /// Blocks within blocks: the parser reads what is inside of one more than once.
 const MAX_BLOCKS: usize = 8;
 const MAX_LINE: usize = 4_096;
@@ -101,7 +103,12 @@ fn bounded(text: &str) -> Result<(), Fault> {
         let what = "has a number before `<` or `>`, after `~` or in `{1..9}` that no shell can count to".to_owned();
         return too("too_long", what, "use a smaller number");
     }
-    if nesting(text) > MAX_NESTING {
+    let Nesting { brackets, expansions } = nesting(text);
+    if expansions > MAX_EXPANSIONS {
+        let what = format!("nests `${{` deeper than {MAX_EXPANSIONS}");
+        return too("too_deep", what, "use a variable for what is inside");
+    }
+    if brackets > MAX_NESTING {
         return too("too_deep", format!("nests brackets deeper than {MAX_NESTING}"), "use plainer constructs");
     }
     if blocks(text) > MAX_BLOCKS {
@@ -165,18 +172,33 @@ fn has_oversized_number(text: &str) -> bool {
     false
 }
 
-/// How many brackets are open at most, quoted or not: more than there are, never fewer. In `${x:-)}` the `)` closes nothing.
-fn nesting(text: &str) -> usize {
-    let (mut open, mut most) = (Vec::new(), 0);
+/// Brackets that are open at the same time, quoted or not: more than there are, never fewer. In `${x:-)}` the `)` closes
+/// nothing.
+struct Nesting {
+    /// Of all kinds.
+    brackets: usize,
+    /// `${` alone.
+    expansions: usize,
+}
+
+fn nesting(text: &str) -> Nesting {
+    let mut open: Vec<(char, bool)> = Vec::new();
+    let mut most = Nesting { brackets: 0, expansions: 0 };
+    let mut before = ' ';
     for c in text.chars() {
         match c {
-            '(' => open.push(')'),
-            '{' => open.push('}'),
-            '[' => open.push(']'),
-            _ if open.last() == Some(&c) => drop(open.pop()),
+            '(' => open.push((')', false)),
+            '{' => open.push(('}', before == '$')),
+            '[' => open.push((']', false)),
+            _ if open.last().is_some_and(|(closing, _)| *closing == c) => drop(open.pop()),
             _ => {}
         }
-        most = most.max(open.len());
+        before = c;
+        most.brackets = most.brackets.max(open.len());
+        most.expansions = most.expansions.max(open.iter().filter(|(_, is_expansion)| *is_expansion).count());
+        if most.brackets > MAX_NESTING {
+            break;
+        }
     }
     most
 }
