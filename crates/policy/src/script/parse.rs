@@ -12,6 +12,8 @@ const MAX_LINES: usize = 1_000;
 const MAX_NESTING: usize = 8;
 /// `${` within `${`. Where one is not closed, each takes the parser five times as long as the one around it.
 const MAX_EXPANSIONS: usize = 4;
+/// `${` and `$(` that nothing closes: mistakes, but for one in quotes. The parser tries each in many ways.
+const MAX_UNCLOSED: usize = 1;
 /// Blocks within blocks: the parser reads what is inside of one more than once.
 const MAX_BLOCKS: usize = 8;
 const MAX_LINE: usize = 4_096;
@@ -103,10 +105,14 @@ fn bounded(text: &str) -> Result<(), Fault> {
         let what = "has a number before `<` or `>`, after `~` or in `{1..9}` that no shell can count to".to_owned();
         return too("too_long", what, "use a smaller number");
     }
-    let Nesting { brackets, expansions } = nesting(text);
+    let Nesting { brackets, expansions, unclosed } = nesting(text);
     if expansions > MAX_EXPANSIONS {
         let what = format!("nests `${{` deeper than {MAX_EXPANSIONS}");
         return too("too_deep", what, "use a variable for what is inside");
+    }
+    if brackets <= MAX_NESTING && unclosed > MAX_UNCLOSED {
+        let what = "has several `${` or `$(` that are not closed".to_owned();
+        return too("syntax", what, "close each of them");
     }
     if brackets > MAX_NESTING {
         return too("too_deep", format!("nests brackets deeper than {MAX_NESTING}"), "use plainer constructs");
@@ -179,15 +185,20 @@ struct Nesting {
     brackets: usize,
     /// `${` alone.
     expansions: usize,
+    /// `${` and `$(` that nothing closes.
+    unclosed: usize,
 }
 
 fn nesting(text: &str) -> Nesting {
     let mut open: Vec<(char, bool)> = Vec::new();
-    let mut most = Nesting { brackets: 0, expansions: 0 };
+    let expansions = |open: &[(char, bool)], of: &[char]| {
+        open.iter().filter(|(closing, is_expansion)| *is_expansion && of.contains(closing)).count()
+    };
+    let mut most = Nesting { brackets: 0, expansions: 0, unclosed: 0 };
     let mut before = ' ';
     for c in text.chars() {
         match c {
-            '(' => open.push((')', false)),
+            '(' => open.push((')', before == '$')),
             '{' => open.push(('}', before == '$')),
             '[' => open.push((']', false)),
             _ if open.last().is_some_and(|(closing, _)| *closing == c) => drop(open.pop()),
@@ -195,11 +206,12 @@ fn nesting(text: &str) -> Nesting {
         }
         before = c;
         most.brackets = most.brackets.max(open.len());
-        most.expansions = most.expansions.max(open.iter().filter(|(_, is_expansion)| *is_expansion).count());
+        most.expansions = most.expansions.max(expansions(&open, &['}']));
         if most.brackets > MAX_NESTING {
             break;
         }
     }
+    most.unclosed = expansions(&open, &['}', ')']);
     most
 }
 
