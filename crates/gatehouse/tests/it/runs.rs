@@ -127,7 +127,8 @@ fn a_running_request_is_open_only_to_the_role_that_asked() {
     let (run_id, _lines) = start_endless(&admin);
     let analyst = demo().client("boss", "analyst");
     assert_eq!(analyst.get(&format!("/runs/{run_id}/events")).status, 404);
-    assert_eq!(analyst.delete(&format!("/runs/{run_id}")).status, 404);
+    let refused = analyst.delete(&format!("/runs/{run_id}"));
+    assert_eq!(refused.status, 404, "{}", refused.text());
     assert_eq!(admin.delete(&format!("/runs/{run_id}")).status, 202);
 }
 
