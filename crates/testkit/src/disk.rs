@@ -2,7 +2,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// Mounted in a namespace of its own, which is gone with this: nothing is left on the machine.
@@ -114,6 +114,9 @@ impl Disk {
     pub fn repair(mut self) -> Self {
         self.unmount();
         let place = std::mem::replace(&mut self.place, tempfile::tempdir().expect("a temporary directory"));
+        // Workers of a server that was killed may still be ending in namespaces of their own. While one holds the mount, a
+        // second one would be the same, read-only as it is.
+        while is_held(&place.path().join(IMAGE)) {}
         // 1 says that there was something to correct.
         let checked = Command::new("e2fsck").args(["-p", "-f"]).arg(place.path().join(IMAGE)).output();
         let code = checked.expect("e2fsck to run").status.code();
@@ -131,6 +134,12 @@ impl Drop for Disk {
     fn drop(&mut self) {
         self.unmount();
     }
+}
+
+/// Does a loop device still have this image?
+fn is_held(image: &Path) -> bool {
+    let output = Command::new("losetup").arg("--associated").arg(image).output().expect("losetup to run");
+    !output.stdout.is_empty()
 }
 
 fn run(command: &mut Command) -> Result<(), String> {
