@@ -1,4 +1,4 @@
-//! What the tests of functions over hidden rows share for SQLite, Postgres, Sail and DataFusion: a table `probe` on two sides that
+//! Tests of functions over hidden rows, of SQLite, Postgres, Sail and DataFusion, share a table `probe` on two sides that
 //! differ in nothing but hidden rows, the statements that an expression is made into, and the comparison of replies.
 
 use crate::cases::{check, lines};
@@ -52,7 +52,7 @@ pub fn contracts(columns: &[Column], rows: &str) -> Policy {
 pub trait Engine {
     async fn describe(&self) -> SourceSchema;
 
-    /// What the rows are told by, or the error.
+    /// A digest of the rows, or the error.
     async fn run(&self, approved: &Approved) -> Result<String, String>;
 }
 

@@ -173,7 +173,7 @@ fn fill_up(callers: &Callers, server: &Server, disk: &Disk, seed: u64) {
     assert_whole(server);
 }
 
-/// What the server says of itself once nothing more can be written. ext4 sets blocks aside for what is yet to be written,
+/// The reply of `/healthz` once nothing more can be written. ext4 sets blocks aside for what is yet to be written,
 /// and gives back what it did not need after the disk was filled: a write may then succeed once more.
 fn unwell(server: &Server, disk: &Disk) -> Reply {
     loop {

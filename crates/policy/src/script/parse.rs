@@ -41,7 +41,7 @@ fn program(text: &str) -> Result<Program, Fault> {
     }
 }
 
-/// What the parser made of a text; nothing if it fell over it. The bounds keep it from that as far as they are known.
+/// The parser's result, or none where it panics on a text. The bounds keep it from that as far as such texts are known.
 pub fn caught<T>(parse: impl FnOnce() -> T + std::panic::UnwindSafe) -> Option<T> {
     catch_unwind(parse).ok()
 }
